@@ -1,0 +1,66 @@
+# make serve   install, build and serve the site        make test   install and run all tests
+PYTHON ?= python3
+PORT ?= 8000
+SITE ?= site
+VENV := .venv
+PY := $(VENV)/bin/python
+SOURCES := $(shell find docs snippets live labs adr overrides tools -type f \
+	-not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' \
+	-not -path '*/__pycache__/*' 2>/dev/null) mkdocs.yml Makefile
+export NO_MKDOCS_2_WARNING := 1
+export PYTHONDONTWRITEBYTECODE := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help serve site test lint types chromium labs-sync policy lock clean
+help:
+	@head -n 1 Makefile
+
+$(VENV)/.site: requirements/site.lock
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.test: requirements/test.lock $(VENV)/.site
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+node_modules/.installed: package-lock.json .npmrc
+	npm ci --silent
+	@touch $@
+
+$(SITE)/.built: $(VENV)/.site node_modules/.installed $(SOURCES)
+	$(PY) -m tools.assets
+	$(PY) -m mkdocs build --strict --site-dir $(SITE)
+	@touch $@
+
+site: $(SITE)/.built
+
+serve: site
+	$(PY) -m tools.serve --site $(SITE) --port $(PORT)
+
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || tools/install_chromium.sh
+
+lint: $(VENV)/.test
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(VENV)/.test node_modules/.installed
+	$(PY) -m mypy
+	npx --no-install tsc --project live
+
+test: $(VENV)/.test site chromium lint types
+	$(PY) -m pytest
+
+labs-sync: $(VENV)/.site
+	$(PY) -m tools.labs_sync
+
+policy: site
+	$(PY) -m tools.policy $(SITE) --write
+
+lock:
+	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/site.in -o requirements/site.lock
+	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header -c requirements/site.lock requirements/test.in -o requirements/test.lock
+
+clean:
+	rm -rf site docs/assets docs/decisions docs/labs/*.py

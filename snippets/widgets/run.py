@@ -1,0 +1,122 @@
+"""From what the reader set to what the page shows: read the state, refuse what is wrong, keep the rest going."""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+from snippets.draw.figure import Layout
+from snippets.units import count
+from snippets.widgets.declare import Choice, Control, ControlState, Number, View, Widget
+
+MAX_TYPED_CHARACTERS = 40
+
+
+def text_of(value: int | float | str | None) -> str:
+    """A value as it stands in a field: no commas, no trailing zeros, nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def defaults(widget: Widget) -> dict[str, str]:
+    """The state a widget opens with."""
+    return {name: text_of(control.default) for name, control in widget.controls.items()}
+
+
+def _allowed(control: Number) -> str:
+    kind = "a whole number" if control.whole else "a number"
+    low, high = (count(end, 0 if float(end).is_integer() else 2) for end in (control.minimum, control.maximum))
+    unit = f" {control.unit}" if control.unit else ""
+    empty = ", or nothing" if control.optional else ""
+    return f"{kind} from {low} to {high}{unit}{empty}"
+
+
+def read_number(control: Number, typed: str) -> int | float | None:
+    """The number typed, thousands commas allowed. Raises ValueError with a sentence that names the allowed range."""
+    text = typed.strip().replace(",", "").replace("_", "") if len(typed) <= MAX_TYPED_CHARACTERS else "too long"
+    if not text and control.optional:
+        return None
+    refusal = ValueError(f"{control.label} takes {_allowed(control)}.")
+    try:
+        value = float(text)
+    except ValueError:
+        raise refusal from None
+    if not math.isfinite(value) or not control.minimum <= value <= control.maximum:
+        raise refusal
+    if control.whole:
+        if not value.is_integer():
+            raise refusal
+        return int(value)
+    return value
+
+
+def read_choice(control: Choice, typed: str) -> str:
+    """The option chosen. Raises ValueError with a sentence that names the options."""
+    if typed in (option.value for option in control.options):
+        return typed
+    names = ", ".join(option.label for option in control.options)
+    raise ValueError(f"{control.label} is one of: {names}.")
+
+
+def _read(control: Control, typed: str) -> int | float | str | None:
+    return read_number(control, typed) if isinstance(control, Number) else read_choice(control, typed)
+
+
+def read_state(
+    widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str]
+) -> tuple[dict[str, int | float | str | None], dict[str, str], dict[str, str]]:
+    """Values to show, errors by control, and the accepted state as text.
+
+    A control whose text is wrong keeps the value it had (`kept`), or its default.
+    """
+    errors: dict[str, str] = {}
+    accepted = defaults(widget)
+    values = {name: _read(control, accepted[name]) for name, control in widget.controls.items()}
+    before = dict(values)
+    for name, control in widget.controls.items():
+        if name in kept:
+            try:
+                before[name] = _read(control, str(kept[name]))
+            except ValueError:
+                pass  # a damaged memory is no reason to trouble the reader
+        values[name] = before[name]
+        if name in typed:
+            try:
+                values[name] = _read(control, str(typed[name]))
+            except ValueError as error:
+                errors[name] = str(error)
+    for name, message in widget.check(values).items():
+        errors.setdefault(name, message)
+        values[name] = before[name]
+    if widget.check(values):  # what was kept does not fit what was typed either: show what stood before
+        values = before if not widget.check(before) else {n: c.default for n, c in widget.controls.items()}
+    return values, errors, {name: text_of(value) for name, value in values.items()}
+
+
+def _position(control: Control, state: ControlState, value: int | float | str | None) -> int | None:
+    stops = state.stops or (control.stops if isinstance(control, Number) else ())
+    if not stops or not isinstance(value, int | float):
+        return None
+    right = min(bisect_left(stops, value), len(stops) - 1)
+    left = max(right - 1, 0)
+    return left if value - stops[left] < stops[right] - value else right
+
+
+def run(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout) -> dict[str, object]:
+    """The answer to one change: the view, the errors, and the state it was made for, ready for JSON."""
+    values, errors, accepted = read_state(widget, typed, kept)
+    view: View = widget.view(values, layout)
+    controls = {}
+    for name, control in widget.controls.items():
+        state = view.controls.get(name, ControlState())
+        controls[name] = replace(state, position=_position(control, state, values[name]))
+    return asdict(replace(view, controls=controls)) | {"errors": errors, "accepted": accepted}
+
+
+def to_json(answer: Mapping[str, object]) -> str:
+    """JSON with a fixed order and form, so that two Pythons print the same bytes."""
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,1 @@
+"""The site's own build steps: assets, Markdown formats, policy, local server."""

@@ -1,0 +1,106 @@
+"""Put what the pages load, and no page is written in, under docs/assets: Pyodide, our modules, fonts, labs, decisions.
+
+Everything it writes is ignored by git and made from the sources again when they change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from tools import fonts
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+ASSETS = DOCS / "assets"
+MODULES = ROOT / "node_modules"
+PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write only what changed, so that a second build finds nothing to do."""
+    if not target.exists() or target.read_bytes() != content:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def snippets_archive() -> bytes:
+    """snippets/ as a zip with fixed times: the same sources give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in sorted((ROOT / "snippets").rglob("*")):
+            if path.suffix in {".py", ".json"}:
+                info = zipfile.ZipInfo(path.relative_to(ROOT).as_posix(), ZIP_TIME)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, path.read_bytes())
+    return buffer.getvalue()
+
+
+def pyodide() -> str:
+    """Copy Pyodide into a folder named by its version and return that folder's name."""
+    package = json.loads((MODULES / "pyodide" / "package.json").read_text())
+    folder = f"pyodide-{package['version']}"
+    for name in PYODIDE_FILES:
+        _write(ASSETS / folder / name, (MODULES / "pyodide" / name).read_bytes())
+    return folder
+
+
+def live(pyodide_folder: str) -> None:
+    """The browser modules, the archive of snippets/ under its hash, and where they find each other."""
+    archive = snippets_archive()
+    name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
+    target = ASSETS / "live"
+    for old in target.glob("snippets-*.zip"):
+        if old.name != name:
+            old.unlink()
+    _write(target / name, archive)
+    for module in sorted((ROOT / "live").glob("*.mjs")):
+        _write(target / module.name, module.read_bytes())
+    paths = f'export const PYODIDE = "../{pyodide_folder}/";\nexport const SNIPPETS = "{name}";\n'
+    _write(target / "paths.mjs", paths.encode())
+
+
+def font_files() -> None:
+    """The two fonts, cut once: they change only with their packages or with tools/fonts.py."""
+    cuts = {
+        "inter.woff2": (fonts.text_font, MODULES / "inter-ui/variable/InterVariable.woff2"),
+        "noto-sans-math.woff2": (
+            fonts.math_font,
+            MODULES / "@fontsource/noto-sans-math/files/noto-sans-math-latin-400-normal.woff2",
+        ),
+    }
+    for name, (cut, source) in cuts.items():
+        key = hashlib.sha256(source.read_bytes() + (ROOT / "tools/fonts.py").read_bytes()).hexdigest()
+        target, stamp = ASSETS / "fonts" / name, ASSETS / "fonts" / f".{name}.key"
+        if not target.exists() or not stamp.exists() or stamp.read_text() != key:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            cut(source, target)
+            stamp.write_text(key)
+
+
+def copies() -> None:
+    """Labs as downloads, decisions as pages."""
+    for lab in sorted((ROOT / "labs").glob("*.py")):
+        _write(DOCS / "labs" / lab.name, lab.read_bytes())
+    pages = {path.name for path in (ROOT / "adr").glob("*.md")}
+    for name in sorted(pages):
+        _write(DOCS / "decisions" / name, (ROOT / "adr" / name).read_bytes())
+    for old in (DOCS / "decisions").glob("*.md"):
+        if old.name not in pages:
+            old.unlink()
+
+
+def main() -> None:
+    if not MODULES.exists():
+        raise SystemExit("node_modules is missing: run `make site`, which installs it")
+    live(pyodide())
+    font_files()
+    copies()
+
+
+if __name__ == "__main__":
+    main()
