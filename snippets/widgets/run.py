@@ -6,6 +6,7 @@ import json
 import math
 from bisect import bisect_left
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 
 from snippets.draw.figure import Layout
@@ -79,10 +80,8 @@ def read_state(
     before = dict(values)
     for name, control in widget.controls.items():
         if name in kept:
-            try:
+            with suppress(ValueError):  # a damaged memory is no reason to trouble the reader
                 before[name] = _read(control, str(kept[name]))
-            except ValueError:
-                pass  # a damaged memory is no reason to trouble the reader
         values[name] = before[name]
         if name in typed:
             try:
