@@ -1,1 +1,1 @@
-"""Drawings: functions from data to SVG text, in one visual language. Colours are classes, set in stylesheets/site.css."""
+"""Drawings: functions from data to SVG text in one visual language; colours are classes (stylesheets/site.css)."""

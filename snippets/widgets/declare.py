@@ -84,7 +84,7 @@ class PresetBar:
 
 @dataclass(frozen=True)
 class Action:
-    """A button that changes the state as the view says (Step); a repeating one goes on until the view says None (Play)."""
+    """A button that changes the state as the view says (Step); a repeating one (Play) goes on until it says None."""
 
     name: str
     label: str
