@@ -82,6 +82,13 @@ def font_files() -> None:
             stamp.write_text(key)
 
 
+def licences() -> None:
+    """The Open Font License asks that its text goes with the fonts."""
+    texts = {"inter.txt": "inter-ui/LICENSE.txt", "noto-sans-math.txt": "@fontsource/noto-sans-math/LICENSE"}
+    for name, source in texts.items():
+        _write(ASSETS / "licences" / name, (MODULES / source).read_bytes())
+
+
 def copies() -> None:
     """Labs as downloads, decisions as pages."""
     for lab in sorted((ROOT / "labs").glob("*.py")):
@@ -99,6 +106,7 @@ def main() -> None:
         raise SystemExit("node_modules is missing: run `make site`, which installs it")
     live(pyodide())
     font_files()
+    licences()
     copies()
 
 
