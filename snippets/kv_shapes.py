@@ -116,7 +116,7 @@ def _check_window(shape: KVShape) -> None:
     if sliding and not window:
         raise ShapeError(
             "sliding_window",
-            f"sliding_window is 0, but {sliding} layers slide; give the window in tokens or set num_sliding_layers to 0",
+            f"sliding_window is 0, but {sliding} layers slide; give the window in tokens or set num_sliding_layers=0",
         )
 
 
@@ -153,7 +153,7 @@ def kv_bytes(shape: KVShape, seq_len: int, batch: int, dtype_bytes: int) -> int:
 
 
 def first_seq_len_at_least(shape: KVShape, bytes_: float, batch: int, dtype_bytes: int, limit: int) -> int | None:
-    """The first whole context, from 1 up to `limit`, at which `batch` sequences hold at least `bytes_`; None if none."""
+    """The first whole context, 1 to `limit`, at which `batch` sequences hold at least `bytes_`; None if none."""
     _checked("limit", limit, 1)
     per_layer = (
         _checked("batch", batch, 1) * elements_per_token_per_layer(shape) * _checked("dtype_bytes", dtype_bytes, 1)
