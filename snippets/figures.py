@@ -1,13 +1,30 @@
-"""Figures in prose: the text a reader sees, and the expression that must print exactly that text."""
+"""Figures in prose: the text a reader sees, and the expression that must print exactly that text.
+
+An expression may use
+- everything public in `units` (kib, gib, gb, percent, times, count, GIB, …) and in the lesson's `kv_cache_size`
+  (kv_bytes_per_token, kv_bytes, QWEN2_5_7B, …), by its bare name; where both have one, as with gib, the formatter wins;
+- the other modules by their own name, so that no two functions can be confused: `baseline.sequences()`,
+  `decode_step.kv_share(…)`, `kv_shapes.kv_bytes(…)`, `parameters.…`, `budget.…`, `blocks.…`;
+- `model(key)` and `gpu(key)` from the catalog, `KVShape.of(model(key))`, `count_parameters`, `weight_bytes`.
+"""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
 
-from snippets import kv_cache_size, units
+from snippets import baseline, decode_step, kv_cache_size, kv_shapes, parameters, units
+from snippets.catalog.gpus import gpu
+from snippets.catalog.models import model
+from snippets.kv_shapes import KVShape
+from snippets.parameters import count_parameters, weight_bytes
+from snippets.planner import blocks, budget
 
 _SEPARATOR = " = "
+
+_BY_BARE_NAME = (kv_cache_size, units)  # later ones win
+_BY_MODULE_NAME = (baseline, blocks, budget, decode_step, kv_shapes, parameters)
+_ALSO = (model, gpu, KVShape, count_parameters, weight_bytes)
 
 
 class FigureError(ValueError):
@@ -27,11 +44,12 @@ def _public(module: ModuleType) -> dict[str, Any]:
 
 
 def names() -> dict[str, Any]:
-    """Every name an expression may use. Formatters of `units` win over helpers of the same name."""
+    """Every name an expression may use."""
     found: dict[str, Any] = {}
-    for module in (kv_cache_size, units):
+    for module in _BY_BARE_NAME:
         found |= _public(module)
-    return found
+    found |= {module.__name__.rpartition(".")[2]: module for module in _BY_MODULE_NAME}
+    return found | {thing.__name__: thing for thing in _ALSO}
 
 
 def evaluate(expression: str) -> str:
