@@ -1,0 +1,3 @@
+import { start as startTerms } from "./terms.mjs";
+
+startTerms();
