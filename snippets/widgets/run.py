@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from snippets.draw.figure import Layout
 from snippets.units import count
@@ -96,8 +96,7 @@ def read_state(
     return values, errors, {name: text_of(value) for name, value in values.items()}
 
 
-def _position(control: Control, state: ControlState, value: int | float | str | None) -> int | None:
-    stops = state.stops or (control.stops if isinstance(control, Number) else ())
+def _position(stops: tuple[int | float, ...] | None, value: int | float | str | None) -> int | None:
     if not stops or not isinstance(value, int | float):
         return None
     right = min(bisect_left(stops, value), len(stops) - 1)
@@ -105,15 +104,38 @@ def _position(control: Control, state: ControlState, value: int | float | str | 
     return left if value - stops[left] < stops[right] - value else right
 
 
-def run(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout) -> dict[str, object]:
-    """The answer to one change: the view, the errors, and the state it was made for, ready for JSON."""
+def _look_of(control: Control, state: ControlState, value: int | float | str | None) -> ControlState:
+    """A control's look with nothing left open: its own stops and options where the view names none."""
+    if isinstance(control, Choice):
+        return replace(state, options=state.options or control.options)
+    stops = state.stops or control.stops or None
+    return replace(state, stops=stops, position=_position(stops, value))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one state shows: the view, what is wrong at which control, and the state the view was made for."""
+
+    view: View
+    errors: Mapping[str, str]
+    accepted: Mapping[str, str]
+
+
+def look(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout) -> Answer:
+    """The answer to one change, with every control's look filled in."""
     values, errors, accepted = read_state(widget, typed, kept)
-    view: View = widget.view(values, layout)
-    controls = {}
-    for name, control in widget.controls.items():
-        state = view.controls.get(name, ControlState())
-        controls[name] = replace(state, position=_position(control, state, values[name]))
-    return asdict(replace(view, controls=controls)) | {"errors": errors, "accepted": accepted}
+    view = widget.view(values, layout)
+    controls = {
+        name: _look_of(control, view.controls.get(name, ControlState()), values[name])
+        for name, control in widget.controls.items()
+    }
+    return Answer(replace(view, controls=controls), errors, accepted)
+
+
+def run(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout) -> dict[str, object]:
+    """The same answer as plain data, ready for JSON."""
+    answer = look(widget, typed, kept, layout)
+    return asdict(answer.view) | {"errors": dict(answer.errors), "accepted": dict(answer.accepted)}
 
 
 def to_json(answer: Mapping[str, object]) -> str:

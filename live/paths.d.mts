@@ -1,0 +1,3 @@
+/** Written by tools/assets.py: where Pyodide and the archive of snippets/ lie, relative to these modules. */
+export const PYODIDE: string;
+export const SNIPPETS: string;

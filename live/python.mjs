@@ -1,0 +1,120 @@
+// @ts-check
+/** The page's side of Python: one worker for the whole visit, started on the first sign that it is wanted. */
+
+/** @typedef {"idle" | "starting" | "ready" | "failed"} Phase */
+/** @typedef {{resolve: (answer: string) => void, reject: (error: Error) => void}} Caller */
+
+/** @type {Phase} */
+let phase = "idle";
+let reason = "";
+/** @type {Worker | undefined} */
+let worker;
+/** @type {Promise<void> | undefined} */
+let started;
+let lastId = 0;
+/** @type {Map<number, Caller>} */
+const callers = new Map();
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** Where Python stands; `reason` says why it failed, empty when only its files did not load. */
+export const state = () => ({ phase, reason });
+
+/**
+ * Call back at every change of phase.
+ * @param {() => void} listener
+ * @returns {() => void} stops it
+ */
+export function onChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** @param {Phase} next @param {string} [why] */
+function become(next, why = "") {
+  phase = next;
+  reason = why;
+  for (const listener of [...listeners]) listener();
+}
+
+/** A worker made from a blob: URL lives under the page's policy; one made from its own address would not. */
+function makeWorker() {
+  const address = new URL("worker.mjs", import.meta.url).href;
+  const bootstrap = new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" });
+  return new Worker(URL.createObjectURL(bootstrap), { type: "module" });
+}
+
+/** Start Python, once; after a failure, again. */
+export function start() {
+  started ??= new Promise((resolve, reject) => {
+    /** @param {string} why */
+    const fail = (why) => {
+      worker?.terminate();
+      worker = started = undefined;
+      const error = new Error(why);
+      for (const caller of callers.values()) caller.reject(error);
+      callers.clear();
+      reject(error);
+      become("failed", why);
+    };
+    worker = makeWorker();
+    worker.onerror = (event) => fail(event.message ?? "");
+    worker.onmessage = ({ data }) => {
+      if (data.failed !== undefined) return fail(data.failed);
+      if (data.ready) {
+        resolve();
+        return become("ready");
+      }
+      callers.get(data.id)?.resolve(data.answer);
+      callers.delete(data.id);
+    };
+    become("starting");
+  });
+  started.catch(() => {}); // whoever asks is told; a start nobody waits for reports through its phase
+  return started;
+}
+
+/**
+ * One question to `snippets.widgets.registry.answer`, and its answer.
+ * @param {object} request
+ * @returns {Promise<any>}
+ */
+export async function ask(request) {
+  await start();
+  const id = ++lastId;
+  const answer = await new Promise((resolve, reject) => {
+    callers.set(id, { resolve, reject });
+    worker?.postMessage({ id, request: JSON.stringify(request) });
+  });
+  return JSON.parse(answer);
+}
+
+const idle = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ go) => setTimeout(go, 200));
+
+function startWhenIdle() {
+  const go = () => idle(() => phase === "idle" && start());
+  if (document.readyState === "complete") go();
+  else addEventListener("load", go, { once: true });
+}
+
+/**
+ * Start Python when the reader comes near an element: it is about to be seen, is hovered, or gets the focus.
+ * @param {HTMLElement} element
+ * @returns {() => void} stops watching
+ */
+export function startNear(element) {
+  const now = () => void (phase === "idle" && start());
+  const sees = new IntersectionObserver(
+    (entries) => entries.some((entry) => entry.isIntersecting) && startWhenIdle(),
+    { rootMargin: "300px" },
+  );
+  // @ts-ignore: not in every browser; who saves data gets Python when reaching for it
+  if (!navigator.connection?.saveData) sees.observe(element);
+  element.addEventListener("pointerenter", now);
+  element.addEventListener("focusin", now);
+  return () => {
+    sees.disconnect();
+    element.removeEventListener("pointerenter", now);
+    element.removeEventListener("focusin", now);
+  };
+}

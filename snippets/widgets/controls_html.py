@@ -1,0 +1,144 @@
+"""Controls as HTML: a label, what is typed, a slider beside it, and a place for the error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from snippets.widgets.declare import Choice, Control, ControlState, Group, Number, View
+from snippets.widgets.markup import data, tag, text
+from snippets.widgets.run import text_of
+
+
+def slider_step(control: Number) -> int | float:
+    """Step of a slider without stops: 1, or the power of ten that gives a range at least a hundred steps."""
+    if control.whole:
+        return 1
+    return 10.0 ** math.floor(math.log10((control.maximum - control.minimum) / 100))
+
+
+def value_text(control: Number, typed: str, state: ControlState) -> str:
+    """What the slider is at, in words: what the view shows beside the label, or the value and its unit."""
+    return state.shown or f"{typed} {control.unit}".strip()
+
+
+def _slider(control: Number, id_: str, typed: str, state: ControlState) -> str:
+    stops = state.stops
+    if stops:
+        ends: dict[str, int | float] = {"min": 0, "max": len(stops) - 1, "step": 1}
+        value: str | int | None = state.position
+    else:
+        ends = {"min": control.minimum, "max": control.maximum, "step": slider_step(control)}
+        value = typed
+    return tag(
+        "input",
+        type="range",
+        id=f"{id_}-slider",
+        **{key: text_of(end) for key, end in ends.items()},
+        value=value,
+        data_stops=data([text_of(stop) for stop in stops]) if stops else None,
+        aria_labelledby=f"{id_}-label",
+        aria_valuetext=value_text(control, typed, state),
+        autocomplete="off",
+        disabled=True,
+    )
+
+
+def _around(control: Control, id_: str) -> tuple[str, str, str]:
+    """Help, the place for the error, and the ids that describe the control."""
+    help_ = tag("p", text(control.help), class_="control-help", id=f"{id_}-help") if control.help else ""
+    error = tag("p", class_="control-error", id=f"{id_}-error", aria_live="polite")
+    described = f"{id_}-help {id_}-error" if control.help else f"{id_}-error"
+    return help_, error, described
+
+
+def number_html(control: Number, id_: str, typed: str, state: ControlState) -> str:
+    """A text field, so that wrong text is kept, and a slider over the same values."""
+    help_, error, described = _around(control, id_)
+    field = tag(
+        "input",
+        type="text",
+        inputmode="numeric" if control.whole else "decimal",
+        id=id_,
+        value=typed,
+        size=max(4, min(10, len(text_of(control.maximum)) + 1)),
+        autocomplete="off",
+        spellcheck="false",
+        aria_describedby=described,
+        disabled=True,
+    )
+    label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
+    shown = tag("span", text(state.shown), class_="control-shown")
+    unit = tag("span", text(control.unit), class_="control-unit")
+    row = tag("div", label, shown, tag("span", field, unit, class_="control-field"), class_="control-row")
+    return tag(
+        "div",
+        row,
+        _slider(control, id_, typed, state) if control.slider else "",
+        help_,
+        error,
+        class_="control",
+        data_control=control.name,
+        data_unit=control.unit,
+        hidden=state.hidden,
+    )
+
+
+def choice_html(control: Choice, id_: str, typed: str, state: ControlState) -> str:
+    """Radios as one bar of segments, or a select. Values that do not apply now are hidden."""
+    help_, error, described = _around(control, id_)
+    labels = {option.value: option.label for option in state.options or ()}
+    off = {option.value for option in control.options} - set(labels)
+    shown = tag("span", text(state.shown), class_="control-shown")
+    attributes: dict[str, str | bool] = {"class_": "control", "data_control": control.name, "hidden": state.hidden}
+    if control.style == "select":
+        options = "".join(
+            tag(
+                "option",
+                text(labels.get(one.value, one.label)),
+                value=one.value,
+                selected=one.value == typed,
+                hidden=one.value in off,
+                disabled=one.value in off,
+            )
+            for one in control.options
+        )
+        label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
+        select = tag("select", options, id=id_, aria_describedby=described, autocomplete="off", disabled=True)
+        return tag("div", tag("div", label, shown, class_="control-row"), select, help_, error, **attributes)
+    radios = "".join(
+        tag(
+            "label",
+            tag(
+                "input",
+                type="radio",
+                name=id_,
+                value=one.value,
+                checked=one.value == typed,
+                autocomplete="off",
+                disabled=True,
+            ),
+            tag("span", text(labels.get(one.value, one.label))),
+            hidden=one.value in off,
+        )
+        for one in control.options
+    )
+    legend = tag("legend", text(control.label), shown)
+    bar = tag("div", radios, class_="segments")
+    return tag("fieldset", legend, bar, help_, error, aria_describedby=described, **attributes)
+
+
+def group_html(widget: str, group: Group, typed: Mapping[str, str], view: View) -> str:
+    """Controls that belong together; a folded group is a disclosure."""
+    controls = []
+    for control in group.controls:
+        state = view.controls[control.name]
+        id_ = f"{widget}-{control.name}"
+        if isinstance(control, Number):
+            controls.append(number_html(control, id_, typed[control.name], state))
+        else:
+            controls.append(choice_html(control, id_, typed[control.name], state))
+    if group.folded:
+        inner = tag("div", *controls, role="group", aria_label=group.label)
+        return tag("details", tag("summary", text(group.label)), inner, class_="controls-group")
+    return tag("fieldset", tag("legend", text(group.label)), *controls, class_="controls-group")

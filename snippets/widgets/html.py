@@ -1,0 +1,176 @@
+"""A widget as HTML in one state: complete without scripts, and what `live/widget.mjs` then brings to life.
+
+A page shows a widget with an exec block (`html="1"`) that prints `widget_html(WIDGET)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from urllib.parse import quote
+
+from snippets.draw.figure import LAYOUTS, Figure, Layout
+from snippets.draw.html import figure_html
+from snippets.widgets.controls_html import group_html
+from snippets.widgets.declare import Action, PresetBar, Readout, View, Widget
+from snippets.widgets.markup import data, tag, text
+from snippets.widgets.run import Answer, defaults, look
+
+WORDS = {
+    "idle": "Ready when you are",
+    "starting": "Starting Python…",
+    "ready": "Live",
+    "failed": "Python could not start: {reason}. The page still shows the default.",
+    "unreachable": "its files did not load",
+    "broken": "Python stopped at this setting: {reason}. The numbers shown are from before it.",
+    "copied": "Link copied",
+    "uncopied": "The link is in the address bar",
+}
+NO_SCRIPT = "The controls need JavaScript. The numbers and drawings show the state they open in."
+_SAFE = "-_.!~*'()"  # what encodeURIComponent leaves as it is
+
+
+def _answers(widget: Widget, state: Mapping[str, str] | None) -> tuple[dict[str, str], dict[Layout, Answer]]:
+    """The full state and the answer for both widths. Raises ValueError for a state that is wrong anywhere."""
+    unknown = set(state or {}) - set(widget.controls)
+    if unknown:
+        raise ValueError(f"widget {widget.name} has no control {sorted(unknown)[0]!r}")
+    typed = defaults(widget) | dict(state or {})
+    answers = {layout: look(widget, typed, {}, layout) for layout in LAYOUTS}
+    for answer in answers.values():
+        for name, message in answer.errors.items():
+            raise ValueError(f"widget {widget.name}, control {name} = {typed[name]!r}: {message}")
+    wide, narrow = (answers[layout].view for layout in LAYOUTS)
+    if (wide.readouts, wide.notes, wide.controls, wide.actions) != (
+        narrow.readouts,
+        narrow.notes,
+        narrow.controls,
+        narrow.actions,
+    ):
+        raise ValueError(f"widget {widget.name}: the widths differ in more than the drawings")
+    return typed, answers
+
+
+def presets_html(bar: PresetBar, state: Mapping[str, str]) -> str:
+    """A row of presets; the one that is set is pressed."""
+    buttons = [
+        tag(
+            "button",
+            text(preset.label),
+            type="button",
+            data_values=data(preset.values),
+            aria_pressed="true" if preset.values.items() <= state.items() else "false",
+            disabled=True,
+        )
+        for preset in bar.presets
+    ]
+    label = tag("span", text(bar.label), class_="presets-label", aria_hidden="true")
+    row = tag("div", *buttons, class_="presets-row")
+    return tag("div", label, row, class_="presets", role="group", aria_label=bar.label)
+
+
+def readout_html(readout: Readout) -> str:
+    """One number. Empty parts are there too, so that the browser only fills in text."""
+    value = tag("span", text(readout.value), class_="value") + " " + tag("span", text(readout.unit), class_="unit")
+    return tag(
+        "div",
+        tag("dt", text(readout.label)),
+        tag("dd", value),
+        tag("dd", text(readout.detail), class_="detail"),
+        class_="readout",
+        data_readout=readout.name,
+        data_tone=readout.tone,
+    )
+
+
+def action_html(action: Action, view: View) -> str:
+    """A button that applies the change the view holds for it; with nothing left to do it is off."""
+    return tag(
+        "button",
+        text(action.label),
+        type="button",
+        data_action=action.does,
+        data_repeats=action.repeats,
+        data_pause="Pause" if action.repeats else None,
+        data_patch=data(view.actions.get(action.does)),
+        disabled=True,
+    )
+
+
+def _tools_html(widget: Widget) -> str:
+    buttons = [
+        tag("button", text(label), type="button", data_tool=tool, disabled=True)
+        for tool, label in (("reset", "Reset"), ("copy", "Copy link"))
+    ]
+    if widget.source:
+        buttons.append(tag("a", "Show the Python", href=f"#{widget.source}", data_tool="source"))
+    return tag("div", *buttons, class_="widget-tools")
+
+
+def _status_html() -> str:
+    words = {f"data_{key}": value for key, value in WORDS.items()}
+    status = tag("span", text(WORDS["idle"]), role="status", class_="widget-status", **words)
+    return status + tag("button", "Try again", type="button", data_tool="retry", hidden=True)
+
+
+def _figures_html(answers: Mapping[Layout, Answer]) -> str:
+    def drawn(index: int, layout: Layout) -> Figure:
+        return answers[layout].view.figures[index]
+
+    return "".join(figure_html(partial(drawn, index)) for index in range(len(answers["wide"].view.figures)))
+
+
+def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
+    """The widget as it opens: in its own default state, or with some controls set otherwise (as text).
+
+    Raises ValueError when the state is wrong, or when the two widths say different things.
+    """
+    typed, answers = _answers(widget, state)
+    view = answers["wide"].view
+    title = f"{widget.name}-title"
+    head = tag("p", text(widget.title), class_="widget-title", id=title) + tag(
+        "div", _status_html(), class_="widget-state"
+    )
+    groups = "".join(group_html(widget.name, group, typed, view) for group in widget.groups)
+    actions = "".join(action_html(action, view) for action in widget.actions)
+    results = (
+        tag("dl", *(readout_html(readout) for readout in view.readouts), class_="readouts")
+        + (tag("div", actions, class_="widget-actions") if actions else "")
+        + tag("div", _figures_html(answers), class_="widget-figures")
+        + tag("div", *(tag("p", text(note)) for note in view.notes), class_="widget-notes")
+    )
+    body = tag("div", groups, class_="widget-controls") + tag("div", results, class_="widget-results")
+    element = tag(
+        "serving-widget",
+        tag("div", head, class_="widget-head"),
+        tag("noscript", tag("p", NO_SCRIPT, class_="widget-noscript")),
+        *(presets_html(bar, typed) for bar in widget.preset_bars),
+        tag("div", tag("div", body, class_="widget-body"), class_="widget-room"),
+        tag("div", _tools_html(widget), class_="widget-foot"),
+        tag("p", class_="widget-said", aria_live="polite"),
+        name=widget.name,
+        id=widget.name,
+        role="group",
+        aria_labelledby=title,
+        tabindex="-1",
+    )
+    return tag("div", element, class_="widget")
+
+
+def fragment(widget: Widget, values: Mapping[str, str]) -> str:
+    """A widget's part of a link: `memory_cliff=batch:53,seq_len:8192`. Raises ValueError for a wrong state."""
+    _answers(widget, values)
+    pairs = ",".join(f"{quote(name, safe=_SAFE)}:{quote(value, safe=_SAFE)}" for name, value in values.items())
+    return f"{quote(widget.name, safe=_SAFE)}={pairs}"
+
+
+def try_html(
+    states: Sequence[tuple[Widget, Mapping[str, str]]],
+    words: str,
+    anchor: str = "",
+    page: str = "",
+    class_: str = "try",
+) -> str:
+    """A link that sets widgets, on this page or another: the states are checked while the site builds."""
+    parts = [anchor] * bool(anchor) + [fragment(widget, values) for widget, values in states]
+    return tag("a", text(words), href=f"{page}#{'&'.join(parts)}", class_=class_)
