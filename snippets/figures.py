@@ -5,17 +5,20 @@ An expression may use
   (kv_bytes_per_token, kv_bytes, QWEN2_5_7B, …), by its bare name; where both have one, as with gib, the formatter wins;
 - the other modules by their own name, so that no two functions can be confused: `baseline.sequences()`,
   `decode_step.kv_share(…)`, `kv_shapes.kv_bytes(…)`, `parameters.…`, `budget.…`, `blocks.…`;
+- `shape(key)`, `mha(key)` and `weights(key)`: a catalog model's KV shape, the same with MHA, and its weights' bytes;
 - `model(key)` and `gpu(key)` from the catalog, `KVShape.of(model(key))`, `count_parameters`, `weight_bytes`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 from snippets import baseline, decode_step, kv_cache_size, kv_shapes, parameters, units
 from snippets.catalog.gpus import gpu
 from snippets.catalog.models import model
+from snippets.draw import attention_work
 from snippets.kv_shapes import KVShape
 from snippets.parameters import count_parameters, weight_bytes
 from snippets.planner import blocks, budget
@@ -23,7 +26,7 @@ from snippets.planner import blocks, budget
 _SEPARATOR = " = "
 
 _BY_BARE_NAME = (kv_cache_size, units)  # later ones win
-_BY_MODULE_NAME = (baseline, blocks, budget, decode_step, kv_shapes, parameters)
+_BY_MODULE_NAME = (attention_work, baseline, blocks, budget, decode_step, kv_shapes, parameters)
 _ALSO = (model, gpu, KVShape, count_parameters, weight_bytes)
 
 
@@ -43,13 +46,29 @@ def _public(module: ModuleType) -> dict[str, Any]:
     return {name: value for name, value in vars(module).items() if not name.startswith("_")}
 
 
+def shape(key: str) -> KVShape:
+    """The KV shape of a catalog model."""
+    return KVShape.of(model(key))
+
+
+def mha(key: str) -> KVShape:
+    """The shape a catalog model would have with one KV head for every query head."""
+    own = shape(key)
+    return replace(own, attention="mha", num_kv_heads=own.num_attention_heads)
+
+
+def weights(key: str, other: KVShape | None = None) -> int:
+    """Bytes of a catalog model's weights as published, or with another KV shape."""
+    return weight_bytes(count_parameters(model(key), other), model(key).weight_format)
+
+
 def names() -> dict[str, Any]:
     """Every name an expression may use."""
     found: dict[str, Any] = {}
     for module in _BY_BARE_NAME:
         found |= _public(module)
     found |= {module.__name__.rpartition(".")[2]: module for module in _BY_MODULE_NAME}
-    return found | {thing.__name__: thing for thing in _ALSO}
+    return found | {thing.__name__: thing for thing in (*_ALSO, shape, mha, weights)}
 
 
 def evaluate(expression: str) -> str:
