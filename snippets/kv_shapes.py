@@ -9,7 +9,7 @@ a cache, and the rounding up to whole blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isqrt
 
 from snippets.catalog.models import Attention, Model
 
@@ -122,7 +122,8 @@ def _check_window(shape: KVShape) -> None:
 
 def kv_head_choices(num_attention_heads: int) -> tuple[int, ...]:
     """Every number of KV heads that divides the query heads evenly, smallest first."""
-    return tuple(n for n in range(1, num_attention_heads + 1) if num_attention_heads % n == 0)
+    small = [n for n in range(1, isqrt(num_attention_heads) + 1) if num_attention_heads % n == 0]
+    return tuple(sorted({*small, *(num_attention_heads // n for n in small)}))
 
 
 def effective_kv_heads(attention: Attention, num_attention_heads: int, num_kv_heads: int) -> int:
