@@ -55,7 +55,7 @@ def test_kv_memory_equals_weight_memory_at_265612_tokens() -> None:
 
 
 def test_an_fp8_cache_doubles_the_tokens_of_both_crossings() -> None:
-    # 14,141,238,272 / 28,672 = 493,207.1 and 15,231,233,024 / 28,672 = 531,223.25
+    # 14,141,238,272 / 28,672 = 493,207.25 and 15,231,233,024 / 28,672 = 531,223.25
     assert decode_step.tokens_where_kv_reads_equal_weight_reads(QWEN, 1) == 493_208
     assert decode_step.tokens_where_kv_memory_equals_weight_memory(QWEN, 1) == 531_224
 

@@ -113,7 +113,7 @@ def test_half_of_gpt_oss_s_layers_have_half_its_experts() -> None:
 
 
 def test_qwen2_5_7b_takes_15_23_gb_in_bf16() -> None:
-    assert published_weight_bytes(model("qwen2.5-7b")) == 15_231_233_024  # the checkpoint's index, total_size
+    assert published_weight_bytes(model("qwen2.5-7b")) == 2 * 7_615_616_512 == 15_231_233_024
 
 
 def test_llama_3_70b_takes_141_1_gb_which_is_131_4_gib() -> None:
@@ -129,8 +129,10 @@ def test_qwen2_5_7b_awq_takes_5_571_gb_which_is_5_188_gib() -> None:
 
 
 def test_gpt_oss_20b_s_checkpoint_has_13_76_gb() -> None:
-    # the checkpoint's index, total_size: only the experts are MXFP4
-    assert published_weight_bytes(model("gpt-oss-20b")) == 13_761_264_768
+    # by hand: 24 layers × 32 experts × 24,883,200 weights of 4 + 8/32 bits, 2 bytes for the other 1,804,459,584
+    assert (
+        published_weight_bytes(model("gpt-oss-20b")) == 19_110_297_600 * 4.25 / 8 + 2 * 1_804_459_584 == 13_761_264_768
+    )
 
 
 def test_deepseek_v3_in_fp8_takes_about_a_byte_per_parameter() -> None:
