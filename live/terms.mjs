@@ -6,8 +6,8 @@
  * keyboard and gets one small note. Without this module the browser's own tooltip remains.
  */
 
-const GAP_PX = 6; // between term and note
-const EDGE_PX = 8; // between note and window
+import { place } from "./place.mjs";
+
 const LEAVE_MS = 150; // time to move the pointer from the term onto the note
 
 const note = document.createElement("div");
@@ -43,20 +43,7 @@ function show(term) {
   (term.closest("article") ?? document.body).append(note);
   note.hidden = false;
   term.setAttribute("aria-describedby", note.id);
-  place(term);
-}
-
-/** Below the term, or above it when there is no room; never outside the window. @param {HTMLElement} term */
-function place(term) {
-  const line = term.getClientRects()[0] ?? term.getBoundingClientRect();
-  const origin = (note.offsetParent ?? document.documentElement).getBoundingClientRect();
-  const width = document.documentElement.clientWidth;
-  const left = Math.max(EDGE_PX, Math.min(line.left, width - note.offsetWidth - EDGE_PX));
-  const below = line.bottom + GAP_PX;
-  const fits = below + note.offsetHeight <= document.documentElement.clientHeight;
-  const top = fits ? below : line.top - GAP_PX - note.offsetHeight;
-  note.style.left = `${left - origin.left}px`;
-  note.style.top = `${top - origin.top}px`;
+  place(note, term);
 }
 
 /** Make the terms of the page that is now shown reachable; doing it twice changes nothing. */
