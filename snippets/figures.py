@@ -4,7 +4,7 @@ An expression may use
 - everything public in `units` (kib, gib, gb, percent, times, count, GIB, …) and in the lesson's `kv_cache_size`
   (kv_bytes_per_token, kv_bytes, QWEN2_5_7B, …), by its bare name; where both have one, as with gib, the formatter wins;
 - the other modules by their own name, so that no two functions can be confused: `baseline.sequences()`,
-  `decode_step.kv_share(…)`, `kv_shapes.kv_bytes(…)`, `parameters.…`, `budget.…`, `blocks.…`;
+  `decode_step.kv_share(…)`, `kv_shapes.kv_bytes(…)`, `parameters.…`, `throughput.…`, `budget.…`, `blocks.…`;
 - `shape(key)`, `mha(key)` and `weights(key)`: a catalog model's KV shape, the same with MHA, and its weights' bytes;
 - `model(key)` and `gpu(key)` from the catalog, `KVShape.of(model(key))`, `count_parameters`, `weight_bytes`.
 """
@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from snippets import baseline, decode_step, kv_cache_size, kv_shapes, parameters, units
+from snippets import baseline, decode_step, kv_cache_size, kv_shapes, parameters, throughput, units
 from snippets.catalog.gpus import gpu
 from snippets.catalog.models import model
 from snippets.draw import attention_work
@@ -26,7 +26,7 @@ from snippets.planner import blocks, budget
 _SEPARATOR = " = "
 
 _BY_BARE_NAME = (kv_cache_size, units)  # later ones win
-_BY_MODULE_NAME = (attention_work, baseline, blocks, budget, decode_step, kv_shapes, parameters)
+_BY_MODULE_NAME = (attention_work, baseline, blocks, budget, decode_step, kv_shapes, parameters, throughput)
 _ALSO = (model, gpu, KVShape, count_parameters, weight_bytes)
 
 
