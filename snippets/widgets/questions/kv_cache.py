@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from snippets import baseline, decode_step
+from snippets.draw.figure import Table
+from snippets.draw.html import table_html
 from snippets.kv_cache_size import QWEN2_5_7B, QWEN2_5_7B_QUERY_HEADS, kv_bytes, kv_bytes_per_token
 from snippets.units import GB, GIB, KIB, count, gb, gib, kib, percent
 from snippets.widgets.question import Question
@@ -123,23 +125,54 @@ KV_SHARE = Question(
     ),
 )
 
-_ROOM = baseline.available_bytes(weights_bytes=_AWQ)
+
+def _tokens_table() -> str:
+    rows = [
+        ("one token", 1, 1),
+        (f"one sequence of {count(baseline.MAX_MODEL_LEN)}", baseline.MAX_MODEL_LEN, 1),
+        (f"one sequence of {count(_LONG)}", _LONG, 1),
+        (f"eight sequences of {count(_LONG)}", _LONG, _EIGHT),
+    ]
+    cells = [(label, count(n * batch), _size(kv_bytes(QWEN2_5_7B, n, batch))) for label, n, batch in rows]
+    return table_html(Table(("", "tokens in flight", "KV cache"), tuple(cells)))
+
+
+def _size(n: int) -> str:
+    return gib(n) if n >= GIB / 100 else kib(n)
+
+
+def _levers_table() -> str:
+    weights = {"BF16": baseline.WEIGHTS_BYTES, "4-bit (AWQ)": _AWQ}
+    caches = {"BF16": baseline.BF16_BYTES, "FP8": baseline.FP8_BYTES}
+    rows = tuple(
+        (
+            weight,
+            cache,
+            gib(baseline.available_bytes(weights_bytes=weights_bytes)),
+            f"{baseline.sequences(weights_bytes=weights_bytes, kv_dtype_bytes=dtype_bytes):.2f}",
+        )
+        for weight, weights_bytes in weights.items()
+        for cache, dtype_bytes in caches.items()
+    )
+    return table_html(Table(("weights", "cache", "available", "sequences"), rows))
+
 
 WORKING = {  # HTML under "Show the answer"
     PER_TOKEN.name: (
         f"<p><strong>{kib(_PER_TOKEN)}.</strong> 2 × {QWEN2_5_7B.num_layers} layers × {QWEN2_5_7B.num_kv_heads} "
-        f"KV heads × {QWEN2_5_7B.head_dim} numbers × {QWEN2_5_7B.dtype_bytes} bytes = {count(_PER_TOKEN)} bytes. "
+        f"KV heads × {QWEN2_5_7B.head_dim} elements × {QWEN2_5_7B.dtype_bytes} bytes = {count(_PER_TOKEN)} bytes. "
         "A token takes more memory here than a page of plain text takes on disk.</p>"
     ),
     EIGHT_LONG.name: (
-        f"<p><strong>{gib(_EIGHT_LONG, 0)}.</strong> {_EIGHT} × {count(_LONG)} = {count(_EIGHT * _LONG)} tokens, "
-        f"{kib(_PER_TOKEN)} each. That is {gib(kv_bytes(QWEN2_5_7B, _LONG))} per sequence.</p>"
+        f"<p><strong>{gib(_EIGHT_LONG, 0)}.</strong> {_EIGHT} × {count(_LONG)} = {count(_EIGHT * _LONG)} tokens of "
+        f"{kib(_PER_TOKEN)}. That is about as much as the model's {gib(baseline.WEIGHTS_BYTES)} of weights, and more "
+        f"than twice the {gib(baseline.available_bytes())} that are left beside them.</p>{_tokens_table()}"
     ),
     FOUR_BIT_SEQUENCES.name: (
         f"<p><strong>{FOUR_BIT_SEQUENCES.answer_text}.</strong> {gib(baseline.REQUESTED_BYTES)} requested − "
-        f"{gib(_AWQ)} weights − {baseline.OTHER_GIB:.2f} GiB other = {gib(_ROOM)}, and a sequence takes "
-        f"{gib(_SEQUENCE_BYTES, 4)}. An FP8 cache beside the BF16 weights gives "
-        f"{baseline.sequences(kv_dtype_bytes=baseline.FP8_BYTES):.2f}.</p>"
+        f"{gib(_AWQ)} weights − {baseline.OTHER_GIB:.2f} GiB for the rest = "
+        f"{gib(baseline.available_bytes(weights_bytes=_AWQ))}, and a sequence takes {gib(_SEQUENCE_BYTES, 4)}. "
+        f"Halving the cache's bytes instead gives fewer:</p>{_levers_table()}"
     ),
     KV_SHARE.name: (
         f"<p><strong>{percent(_SHARE, 1)}.</strong> The step reads {gb(_READ)} of weights and {gb(_KV_READ)} of KV "

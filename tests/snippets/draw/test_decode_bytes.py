@@ -4,39 +4,43 @@ import re
 
 import pytest
 
-from snippets.draw.decode_bytes import Load, decode_bytes, kv_share
-from snippets.draw.figure import LAYOUTS, Layout
+from snippets.draw.decode_bytes import on_the_baseline
+from snippets.draw.figure import LAYOUTS, WIDTH_PX, Layout
 
-# 3 GB of weights; a step also reads 1 GB or 3 GB of keys and values, on a card of 1,000 GB/s.
-LOADS = (Load("light", 1e9), Load("heavy", 3e9, fits=False))
-DRAWN = decode_bytes(3e9, LOADS, 1000e9, finding="3 GB of weights")
-
-
-def test_share_is_kv_of_all_that_is_read() -> None:
-    assert kv_share(3e9, 1e9) == 0.25
-    assert kv_share(3e9, 3e9) == 0.5
-    assert kv_share(3e9, 0) == 0
+# By hand: weights without the input embedding 2 × 7,615,616,512 − 2 × 152,064 × 3,584 = 14,141,238,272 bytes,
+# KV of 8,192 tokens 8,192 × 57,344 = 469,762,048 bytes, of fourteen times as many 6,576,668,672 bytes.
+WEIGHTS, ONE, FULL = 14_141_238_272, 469_762_048, 6_576_668_672
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bars_are_drawn_to_scale(layout: Layout) -> None:
-    svg = DRAWN(layout).svg
-    bars = re.findall(r'<rect x="[\d.]+" y="[\d.]+" width="([\d.]+)" height="30" rx="3" class="([^"]+)"', svg)
-    widths = [(float(width), kind) for width, kind in bars]
-    (weights, _), (light, light_class), _, (heavy, heavy_class) = widths
-    assert heavy == pytest.approx(3 * light, abs=0.2)
-    assert weights + 2 == pytest.approx(heavy, abs=0.2)  # 2 px of the page part the two
-    assert (light_class, heavy_class) == ("f-kv", "f-kv-soft s-limit")
+    svg = on_the_baseline()(layout).svg
+    widths = [float(w) for w in re.findall(r'width="([\d.]+)" height="30"', svg)]
+    weights, one, _, full, _, equal = widths
+    px_per_byte = (weights + 2) / WEIGHTS  # 2 px of the page part weights and KV
+    assert one == pytest.approx(ONE * px_per_byte, abs=0.1)
+    assert full == pytest.approx(FULL * px_per_byte, abs=0.1)
+    assert equal == pytest.approx(weights + 2, abs=0.1)
+    assert weights + 2 + equal == pytest.approx(WIDTH_PX[layout] - 1, abs=0.2)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_load_that_does_not_fit_says_so_in_words(layout: Layout) -> None:
-    assert DRAWN(layout).svg.count("does not fit on the card") == 1
+def test_what_does_not_fit_says_so_in_words_and_is_not_drawn_as_stored(layout: Layout) -> None:
+    svg = on_the_baseline()(layout).svg
+    assert svg.count("does not fit on the card") == 1
+    assert svg.count('class="f-kv"') == 2
+    assert svg.count('class="f-kv-soft s-limit"') == 1
 
 
-def test_table_gives_bytes_share_and_the_time_the_reads_alone_take() -> None:
-    # 4 GB at 1,000 GB/s is 4.0 ms, 6 GB is 6.0 ms.
-    assert DRAWN("wide").table.rows == (
-        ("light", "3.00 GB", "1.00 GB", "25.0 %", "4.0 ms"),
-        ("heavy", "3.00 GB", "3.00 GB", "50.0 %", "6.0 ms"),
+def test_table_gives_bytes_share_and_the_time_that_reading_alone_takes() -> None:
+    # Shares: 0.4698 / 14.6110 = 3.2 %, 6.5767 / 20.7179 = 31.7 %. Times at 1,008 GB/s: 14.5, 20.6 and 28.1 ms.
+    assert on_the_baseline()("wide").table.rows == (
+        ("One sequence: 8,192 tokens", "14.14 GB", "0.47 GB", "3.2 %", "14.5 ms"),
+        ("Full card: 14 × 8,192 tokens", "14.14 GB", "6.58 GB", "31.7 %", "20.6 ms"),
+        ("KV = weights: 246,604 tokens", "14.14 GB", "14.14 GB", "50.0 %", "28.1 ms"),
     )
+
+
+def test_finding_names_both_shares() -> None:
+    finding = on_the_baseline()("narrow").finding
+    assert finding == "KV is 3.2 % of what a decode step reads with one long sequence, 31.7 % on a full card"
