@@ -54,10 +54,13 @@ def _axes(plot: _Plot, layout: Layout) -> str:
 
 def _ceilings(plot: _Plot, layout: Layout) -> str:
     model, card, length = baseline.MODEL, baseline.CARD, baseline.MAX_MODEL_LEN
-    wide = layout == "wide"
     each, cache = weights_ceiling(model, card), cache_ceiling(model, card, length)
     arithmetic = arithmetic_ceiling(model, card, length)
-    where = plot.x.start + 8
+    cache_label, weights_label = "cache: ", [f"weights: {count(each)} each"]
+    if layout == "wide":
+        cache_label = "reading the cache alone: "
+        weights_label = ["reading the weights alone:", f"{count(each)} per sequence"]
+    where, above, below = plot.x.start + 8, -7, 18
     fit = baseline.sequences()
     return "".join(
         (
@@ -65,15 +68,12 @@ def _ceilings(plot: _Plot, layout: Layout) -> str:
             line(plot.x.start, plot.y(cache), plot.x.end, plot.y(cache), "s-kv w-2"),
             line(plot.x.start, plot.y(arithmetic), plot.x.end, plot.y(arithmetic), "s-other w-2"),
             line(plot.x(fit), _TOP, plot.x(fit), _BOTTOM, "s-limit w-2"),
-            text(where, plot.y(arithmetic) - 7, f"arithmetic: {count(arithmetic)}", "t-strong t-other"),
-            text(
-                where,
-                plot.y(cache) - 7,
-                f"{'reading the ' if wide else ''}cache alone: {count(cache)}",
-                "t-strong t-kv",
+            text(where, plot.y(arithmetic) + above, f"arithmetic: {count(arithmetic)}", "t-strong t-other"),
+            text(where, plot.y(cache) + above, f"{cache_label}{count(cache)}", "t-strong t-kv"),
+            *(
+                text(where, plot.y(cache) + below + 15 * n, words, "t-strong t-weights")
+                for n, words in enumerate(weights_label)
             ),
-            text(where, plot.y(cache) + 36, f"{'reading the ' if wide else ''}weights alone:", "t-strong t-weights"),
-            text(where, plot.y(cache) + 53, f"{count(each)} per sequence", "t-strong t-weights"),
             text(plot.x(fit) + 8, _BOTTOM - 9, "memory is full", "t-small t-limit"),
         )
     )
@@ -89,7 +89,7 @@ def _bound(plot: _Plot) -> str:
             el("polyline", points=points(plot.curve(x, plot.x.end)), class_="f-none s-limit w-2"),
             el("circle", cx=x, cy=y, r=5.0, class_="f-ok"),
             text(x + 12, y + 22, f"{fit}: {count(_rate(fit))} tokens/s", "t-strong"),
-            text(plot.x(64), plot.y(_rate(64)) + 22, "does not fit", "t-small t-limit"),
+            text(plot.x(64), plot.y(_rate(64)) + 38, "does not fit", "t-small t-limit"),
         )
     )
 
