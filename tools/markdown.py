@@ -1,7 +1,8 @@
-"""Markdown formats of our own: math, figures that carry their expression, and quoted figures.
+"""Markdown formats of our own: math, figures that carry their expression, quoted figures, links that set a widget.
 
 Written in a page as `#!math n_{kv}`, `#!fig 56 KiB = kib(kv_bytes_per_token(QWEN2_5_7B))` and
-`#!cite 96.3 % = pagedattention-fig2` inside backticks, and as a fenced block named math.
+`#!cite 96.3 % = pagedattention-fig2`, `#!try Send 53 requests. = memory_cliff=batch:53` inside backticks, and as a
+fenced block named math.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from pymdownx.inlinehilite import InlineHiliteException
 from pymdownx.superfences import SuperFencesException
 
 from snippets import figures, sources
+from snippets.widgets.html import try_html
+from snippets.widgets.registry import widget
+from snippets.widgets.run import defaults
 
 
 def _mathml(latex: str, display: str) -> str:
@@ -59,3 +63,23 @@ def cite_inline(src: str, language: str, css_class: str, md: Any) -> str:
         f'<span class="cite">{escape(text)}<sup><a href="{escape(source.url)}" title="{title}" '
         f'aria-label="Source: {title}">{escape(source.mark)}</a></sup></span>'
     )
+
+
+def try_inline(src: str, language: str, css_class: str, md: Any) -> str:
+    """A link that sets a widget on the same page; the build fails on a state the widget would refuse.
+
+    `preset:llama-2-70b` stands for every value of that preset.
+    """
+    try:
+        words, link = figures.parse(src)
+        name, _, settings = link.partition("=")
+        one = widget(name)
+        presets = {preset.name: preset.values for bar in one.preset_bars for preset in bar.presets}
+        state: dict[str, str] = {}
+        for pair in settings.split(","):
+            control, _, value = pair.partition(":")
+            state |= presets[value] if control == "preset" else {control: value}
+        opens_with = defaults(one)
+        return try_html([(one, {key: value for key, value in state.items() if value != opens_with[key]})], words)
+    except Exception as error:
+        raise InlineHiliteException(f"try {src!r}: {error!r}") from error

@@ -1,0 +1,148 @@
+"""How many requests fit on the baseline card: the site's first screen.
+
+The arithmetic is the baseline's (snippets/baseline.py): vLLM's budget, blocks and concurrency for Qwen2.5-7B-Instruct
+on one RTX 4090. What else takes memory at start is assumed, so the answer has a range.
+"""
+
+from __future__ import annotations
+
+from snippets import baseline
+from snippets.draw.figure import Figure, Layout
+from snippets.draw.memory_split import Split, memory_split
+from snippets.kv_shapes import kv_bytes
+from snippets.planner.budget import MAX_NUM_SEQS
+from snippets.units import GIB, KIB, count, mib, percent
+from snippets.widgets.declare import Choice, Group, Number, Option, Readout, Values, View, Widget
+
+_MOST_TOKENS = baseline.MODEL.max_position_embeddings
+_CONTEXT_STOPS = (*(n for power in range(9, 15) for n in (2**power, 2**power * 3 // 2)), _MOST_TOKENS)
+_WEIGHTS_BYTES = {"bf16": baseline.WEIGHTS_BYTES, "awq": baseline.AWQ_LOADED_BYTES}
+_KV_DTYPE_BYTES = {"16": baseline.BF16_BYTES, "8": baseline.FP8_BYTES}
+
+_WORDS = {
+    "requests": "requests at once",
+    "requests detail": "{low} to {high}, as the rest takes {other_high:g} to {other_low:g} GiB; "
+    "vLLM would print {printed}x",
+    "kv": "left for the KV cache",
+    "per request": "one request holds",
+    "assumed": "Computed, not measured: {other:g} GiB is assumed for activations, CUDA context and graphs. "
+    "A start-up log of the card will replace it.",
+    "ceiling": "Memory would hold more than {most} requests, but vLLM runs at most {most} at once unless "
+    "max_num_seqs is raised.",
+    "no room": "With {share} of the card, nothing is left for the cache once the weights and up to {other_high:g} GiB "
+    "of other memory are in: vLLM may refuse to start. Raise gpu_memory_utilization or take smaller weights.",
+    "tight": "A request of {tokens} tokens may not fit at all: vLLM refuses to start when one request of "
+    "max_model_len does not.",
+}
+
+
+def _concurrency(values: Values, other_gib: float) -> float:
+    return baseline.sequences(
+        other_gib,
+        _WEIGHTS_BYTES[str(values["weights"])],
+        float(values["utilization"] or 0),
+        _KV_DTYPE_BYTES[str(values["kv_bits"])],
+        int(values["seq_len"] or 0),
+    )
+
+
+def _requests(values: Values, other_gib: float) -> float:
+    return min(_concurrency(values, other_gib), MAX_NUM_SEQS)
+
+
+def _split(values: Values) -> Split:
+    return Split(
+        visible_bytes=baseline.VISIBLE_BYTES,
+        utilization=float(values["utilization"] or 0),
+        weight_bytes=_WEIGHTS_BYTES[str(values["weights"])],
+        other_bytes=baseline.OTHER_GIB * GIB,
+        other_low_bytes=baseline.OTHER_GIB_LOW * GIB,
+        other_high_bytes=baseline.OTHER_GIB_HIGH * GIB,
+    )
+
+
+def _check(values: Values) -> dict[str, str]:
+    try:
+        _split(values)
+    except ValueError:
+        share = percent(float(values["utilization"] or 0))
+        return {"utilization": _WORDS["no room"].format(share=share, other_high=baseline.OTHER_GIB_HIGH)}
+    return {}
+
+
+def _notes(values: Values, low: float, high: float) -> tuple[str, ...]:
+    notes = [_WORDS["assumed"].format(other=baseline.OTHER_GIB)]
+    if high >= MAX_NUM_SEQS:
+        notes.append(_WORDS["ceiling"].format(most=MAX_NUM_SEQS))
+    if low < 1:
+        notes.append(_WORDS["tight"].format(tokens=count(int(values["seq_len"] or 0))))
+    return tuple(notes)
+
+
+def view(values: Values, layout: Layout) -> View:
+    """Requests at once, the memory they share, and the card drawn to scale."""
+    split = _split(values)
+    low, requests, high = (
+        _requests(values, other_gib)
+        for other_gib in (baseline.OTHER_GIB_HIGH, baseline.OTHER_GIB, baseline.OTHER_GIB_LOW)
+    )
+    one = kv_bytes(baseline.SHAPE, int(values["seq_len"] or 0), 1, _KV_DTYPE_BYTES[str(values["kv_bits"])])
+    detail = _WORDS["requests detail"].format(
+        low=count(int(low)),
+        high=count(int(high)),
+        printed=count(_concurrency(values, baseline.OTHER_GIB), 2),
+        other_low=baseline.OTHER_GIB_LOW,
+        other_high=baseline.OTHER_GIB_HIGH,
+    )
+    held, held_unit = mib(one).split(" ") if one < GIB else (count(one / GIB, 2), "GiB")
+    figure: Figure = memory_split(split, "how_many_fit-card")(layout)
+    return View(
+        readouts=(
+            Readout("requests", _WORDS["requests"], count(int(requests)), tone="kv", detail=detail),
+            Readout("kv", _WORDS["kv"], count(split.kv_bytes / GIB, 2), "GiB", "kv"),
+            Readout("per_request", _WORDS["per request"], held, held_unit),
+        ),
+        figures=(figure,),
+        notes=_notes(values, low, high),
+    )
+
+
+WIDGET = Widget(
+    name="how_many_fit",
+    title="Qwen2.5-7B-Instruct on one RTX 4090, vLLM 0.26.0",
+    groups=(
+        Group(
+            "Requests",
+            (
+                Number(
+                    "seq_len",
+                    "Tokens per request",
+                    baseline.MAX_MODEL_LEN,
+                    KIB // 2,
+                    _MOST_TOKENS,
+                    unit="tokens",
+                    stops=_CONTEXT_STOPS,
+                ),
+            ),
+        ),
+        Group(
+            "vLLM",
+            (
+                Choice("weights", "Weights", "bf16", (Option("bf16", "BF16"), Option("awq", "4-bit AWQ"))),
+                Choice("kv_bits", "KV cache", "16", (Option("16", "16-bit"), Option("8", "FP8"))),
+                Number(
+                    "utilization",
+                    "gpu_memory_utilization",
+                    baseline.UTILIZATION,
+                    0.1,
+                    1,
+                    whole=False,
+                    stops=tuple(n / 100 for n in range(30, 101)),
+                ),
+            ),
+        ),
+    ),
+    view=view,
+    check=_check,
+    source="how_many_fit-python",
+)
