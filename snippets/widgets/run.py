@@ -88,8 +88,11 @@ def read_state(
                 values[name] = _read(control, str(typed[name]))
             except ValueError as error:
                 errors[name] = str(error)
-    for name, message in widget.check(values).items():
-        errors.setdefault(name, message)
+    wrong = widget.check(values)
+    changed = {name for name in wrong if values[name] != before[name]}  # the reader looks there, not at the others
+    for name, message in wrong.items():
+        if name in changed or not changed:
+            errors.setdefault(name, message)
         values[name] = before[name]
     if widget.check(values):  # what was kept does not fit what was typed either: show what stood before
         values = before if not widget.check(before) else {n: c.default for n, c in widget.controls.items()}
