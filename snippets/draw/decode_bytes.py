@@ -57,7 +57,7 @@ def _row(model: Model, load: Load, y: float, px_per_byte: float, width: float) -
     beside = orange_x + 8 if not load.fits else orange_x + orange + 6
     parts.append(inside or text(beside, top + _BAR / 2 + 4.5, label, "t-strong t-kv"))
     if not load.fits:
-        parts.append(text(width, top + _BAR + 16, "does not fit on the card", "t-small t-limit", "end"))
+        parts.append(text(width, top + _BAR + 16, "does not fit on the card", "t t-limit", "end"))
     return "".join(parts)
 
 
