@@ -12,7 +12,6 @@ from functools import cache
 class Source:
     """A work that a figure is quoted from, and the place in it."""
 
-    mark: str  # what the reader sees beside the figure
     title: str
     locator: str  # section, table or page; for code, file and function
     url: str

@@ -58,11 +58,8 @@ def cite_inline(src: str, language: str, css_class: str, md: Any) -> str:
         source = sources.load()[key]
     except Exception as error:
         raise InlineHiliteException(f"cite {src!r}: {error!r}") from error
-    title = escape(f"{source.title}, {source.locator}")
-    return (
-        f'<span class="cite">{escape(text)}<sup><a href="{escape(source.url)}" title="{title}" '
-        f'aria-label="Source: {title}">{escape(source.mark)}</a></sup></span>'
-    )
+    title = escape(f"Quoted from {source.title}, {source.locator}")
+    return f'<a class="cite" href="{escape(source.url)}" title="{title}">{escape(text)}</a>'
 
 
 def try_inline(src: str, language: str, css_class: str, md: Any) -> str:
