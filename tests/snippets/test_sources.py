@@ -10,7 +10,7 @@ from snippets import sources
 
 @pytest.mark.parametrize("source", sources.load().values(), ids=sources.load())
 def test_a_source_is_complete(source: sources.Source) -> None:
-    assert source.mark and source.title and source.locator
+    assert source.title and source.locator
     assert urlsplit(source.url).scheme == "https" and urlsplit(source.url).netloc
     assert date.fromisoformat(source.read)
 
