@@ -16,7 +16,7 @@ from snippets.widgets.declare import Choice, Group, Number, Option, Readout, Val
 
 _MOST_TOKENS = baseline.MODEL.max_position_embeddings
 _CONTEXT_STOPS = (*(n for power in range(9, 15) for n in (2**power, 2**power * 3 // 2)), _MOST_TOKENS)
-_WEIGHTS_BYTES = {"bf16": baseline.WEIGHTS_BYTES, "awq": baseline.AWQ_LOADED_BYTES}
+_WEIGHTS_BYTES = {"bf16": baseline.WEIGHTS_BYTES, "awq": baseline.AWQ_WEIGHTS_BYTES}
 _KV_DTYPE_BYTES = {"16": baseline.BF16_BYTES, "8": baseline.FP8_BYTES}
 
 _WORDS = {
