@@ -1,10 +1,10 @@
 """How many bytes the KV cache of a decoder with full attention takes.
 
-Every token leaves one key vector and one value vector in every layer, for every KV head:
+Every token leaves a key and a value in every layer, for every KV head:
 
     bytes per token = 2 * num_layers * num_kv_heads * head_dim * dtype_bytes
 
-Not covered here: sliding windows, MLA, state-space layers, and the rounding up to whole blocks.
+Not covered here: sliding windows, MLA, state-space layers, rounding up to blocks.
 """
 
 from dataclasses import dataclass, replace
@@ -12,19 +12,20 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The five numbers that decide the size; all but the name stand in the model's config.json."""
+    """The numbers that decide the size; a model's config.json has them."""
 
     name: str
     num_layers: int
     num_kv_heads: int  # not the query heads: those are never cached
     head_dim: int
-    dtype_bytes: int = 2  # bytes per element of the cache: 2 for BF16, 1 for FP8
+    dtype_bytes: int = 2  # per element of the cache: 2 for BF16, 1 for FP8
 
 
 def kv_bytes_per_token(cfg: ModelConfig) -> int:
     """Bytes one token holds in the cache, over all layers."""
     keys_and_values = 2
-    return keys_and_values * cfg.num_layers * cfg.num_kv_heads * cfg.head_dim * cfg.dtype_bytes
+    elements = keys_and_values * cfg.num_layers * cfg.num_kv_heads * cfg.head_dim
+    return elements * cfg.dtype_bytes
 
 
 def kv_bytes(cfg: ModelConfig, seq_len: int, batch: int = 1) -> int:
@@ -33,11 +34,16 @@ def kv_bytes(cfg: ModelConfig, seq_len: int, batch: int = 1) -> int:
 
 
 def gib(n: float) -> float:
-    """Bytes in GiB = 2**30 bytes, the unit vLLM prints (a "24 GB" card shows about 23.6 of them)."""
+    """Bytes in GiB = 2**30 bytes, the unit vLLM prints."""
     return n / 2**30
 
 
-QWEN2_5_7B = ModelConfig("Qwen2.5-7B-Instruct", num_layers=28, num_kv_heads=4, head_dim=128)
+QWEN2_5_7B = ModelConfig(
+    name="Qwen2.5-7B-Instruct",
+    num_layers=28,
+    num_kv_heads=4,
+    head_dim=128,
+)
 QWEN2_5_7B_QUERY_HEADS = 28
 
 
@@ -48,9 +54,11 @@ def main() -> None:
     for seq_len in (2048, 8192, 32768):
         print(f"  seq_len={seq_len:>6}: {gib(kv_bytes(cfg, seq_len)):.2f} GiB (1 sequence)")
 
-    mha = replace(cfg, num_kv_heads=QWEN2_5_7B_QUERY_HEADS)  # one KV head for every query head
-    times = kv_bytes_per_token(mha) // per_token
-    print(f"MHA would be {times}x larger: {kv_bytes_per_token(mha) // 1024} KiB/token")
+    # MHA: one KV head for every query head
+    mha = replace(cfg, num_kv_heads=QWEN2_5_7B_QUERY_HEADS)
+    mha_per_token = kv_bytes_per_token(mha)
+    times = mha_per_token // per_token
+    print(f"MHA would be {times}x larger: {mha_per_token // 1024} KiB/token")
 
 
 if __name__ == "__main__":
