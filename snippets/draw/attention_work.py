@@ -109,7 +109,7 @@ def _table() -> Table:
         without, kept = without_cache(tokens), with_cache(tokens)
         numbers = (without.positions, kept.positions, without.scores, kept.scores)
         rows.append((count(tokens), *(count(n) for n in numbers)))
-    head = ("tokens", "positions without", "positions with", "scores without", "scores with")
+    head = ("tokens", "passes without", "passes with", "scores without", "scores with")
     return Table(head, tuple(rows))
 
 
