@@ -1,0 +1,1 @@
+"""What the paged allocator says and draws: its sentences and its two figures."""
