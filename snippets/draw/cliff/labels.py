@@ -61,8 +61,13 @@ def labels(cliff: Cliff, plot: Frame, kv: Curve, at: Spots, multiples: list[int]
     in_two = ((words["here"], f"{strong} t-kv"), (memory, f"{strong} t-kv"))
     name(at.here, in_one_line, in_two)
     weights = Label(((words["weights"].format(memory=memory_text(cliff.weight_bytes)), f"{strong} t-weights"),))
-    level = along(weights, inside.left, inside.right, plot.y(cliff.weight_bytes))
-    put([level], inside.left, covers)
+    weights_y = plot.y(cliff.weight_bytes)
+    level = (along(weights, inside.left, inside.right, weights_y, gap) for gap in (5, 16, 30))
+    put(
+        chain(level, (everywhere(one, inside) for one in (weights,))),
+        inside.left,
+        lambda box: covers(box) + gap_to(box, box.left, weights_y) / _PX_PER_COST,
+    )
     kv_name = words["kv"].format(requests=requests(cliff.batch))
     name(kv.points[-1], ((kv_name, f"{strong} t-kv"), (kv_goes(cliff, kv.leaves), "t-small")))
     if layout == "narrow":

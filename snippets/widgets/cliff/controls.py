@@ -70,8 +70,8 @@ BYTES = Group(
         ),
     ),
 )
-GPU = Group(
-    "GPU",
+CARD = Group(
+    "Card",
     (
         Number(
             "gpu_gib",
@@ -128,4 +128,4 @@ MORE = Group(
     ),
     folded=True,
 )
-GROUPS = (ATTENTION, LOAD, BYTES, GPU, MORE)
+GROUPS = (ATTENTION, LOAD, BYTES, CARD, MORE)

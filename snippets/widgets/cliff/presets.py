@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from snippets.catalog.gpus import Gpu, gpus
+from snippets.catalog.gpus import gpus
 from snippets.catalog.models import Model, model
 from snippets.kv_shapes import kv_head_choices
 from snippets.widgets.declare import Option, Preset, PresetBar
 from snippets.widgets.run import text_of
 
 MODELS = "Model"
-CARDS = "Card"
-CARD = "{name}, sold as {gb} GB"
+CARDS = "Sold as"  # the GB in a card's name are not the GiB a program sees
 
 OPENS_WITH = "llama-3-70b"
 CARD_OPENS_WITH = "h100-80gb"
@@ -68,13 +67,9 @@ def model_bar() -> PresetBar:
     return PresetBar(MODELS, tuple(Preset(key, model(key).name, values(key)) for key in _KEYS))
 
 
-def _card_name(card: Gpu) -> str:
-    return CARD.format(name=card.name.removesuffix(f" {card.sold_as_gb} GB"), gb=card.sold_as_gb)
-
-
 def card_bar() -> PresetBar:
     """One button per card whose memory, as the driver shows it, is known."""
     known = (card for card in gpus().values() if card.visible_gib is not None)
     return PresetBar(
-        CARDS, tuple(Preset(card.key, _card_name(card), {"gpu_gib": text_of(card.visible_gib)}) for card in known)
+        CARDS, tuple(Preset(card.key, card.name, {"gpu_gib": text_of(card.visible_gib)}) for card in known)
     )
