@@ -15,7 +15,7 @@ from math import cos, exp, fsum, sin, sqrt
 from random import Random
 
 Vector = Sequence[float]
-Vectors = Sequence[Vector]
+Rows = Sequence[Vector]
 Matrix = list[list[float]]  # one row of input weights per output
 
 
@@ -161,7 +161,7 @@ def heads(x: Vector, head_dim: int) -> list[Vector]:
     return [x[i : i + head_dim] for i in range(0, len(x), head_dim)]
 
 
-def attention_weights(query: Vector, keys: Vectors, t: int) -> list[float]:
+def attention_weights(query: Vector, keys: Rows, t: int) -> list[float]:
     """softmax(query · key_i / sqrt(head_dim)) over i ≤ t; later keys are not read."""
     scores = [dot(query, key) / sqrt(len(query)) for key in keys[: t + 1]]
     largest = max(scores)  # taken off before exp, so that nothing overflows
@@ -170,7 +170,7 @@ def attention_weights(query: Vector, keys: Vectors, t: int) -> list[float]:
     return [power / divisor for power in powers]  # (t + 1,)
 
 
-def attend(query: Vector, keys: Vectors, values: Vectors, t: int, work: Work) -> Vector:
+def attend(query: Vector, keys: Rows, values: Rows, t: int, work: Work) -> Vector:
     """The values at positions 0 … t, mixed by the attention weights."""
     weights = attention_weights(query, keys, t)
     work.scores += len(weights)

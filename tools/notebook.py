@@ -29,7 +29,8 @@ from mkdocs_jupyter.config import settings
 from snippets import figures
 
 ROOT = Path(__file__).resolve().parent.parent
-JUPYTER = ROOT / "tools" / "jupyter"  # templates and settings
+TEMPLATES = ROOT / "tools" / "jupyter"
+CELL_SECONDS = 120  # a cell that takes longer stops the build
 SITE_ONLY = "site-only"  # tag of a cell that the download leaves out
 ANSWER = "answer"  # tag of the prose that belongs to the output above it, and is folded with it
 REVEAL = "reveal"  # metadata of a code cell whose output is folded: the line to click on
@@ -43,18 +44,23 @@ _LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)(#[^)]*)?\)")
 
 @cache
 def _own_folder() -> TemporaryDirectory[str]:
-    """For Jupyter's and IPython's files; it goes when the build ends. Its path is short, as a socket's must be."""
-    return TemporaryDirectory(prefix="notebook-")
+    """A folder for Jupyter and IPython, without anybody's personal settings; it goes when the build ends."""
+    folder = TemporaryDirectory(prefix="notebook-")
+    # Sockets are files in here: nothing goes over the network, and two builds at once do not meet.
+    sockets = {"transport": "ipc", "ip": str(Path(folder.name) / "kernel")}
+    options = {"KernelManager": sockets, "NotebookClient": {"timeout": CELL_SECONDS}}
+    (Path(folder.name) / "jupyter_nbconvert_config.json").write_text(json.dumps(options))
+    return folder
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Our templates, this folder's snippets, this Python, and nobody's personal Jupyter and IPython settings."""
-    settings.templates_dir = str(JUPYTER)
+    """Our templates, this folder's snippets, this Python, Jupyter on its own."""
+    settings.templates_dir = str(TEMPLATES)
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ |= {
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([str(ROOT), *filter(None, paths)])),
         "JUPYTER_PREFER_ENV_PATH": "1",
-        "JUPYTER_CONFIG_DIR": str(JUPYTER),
+        "JUPYTER_CONFIG_DIR": _own_folder().name,
         "JUPYTER_RUNTIME_DIR": _own_folder().name,
         "IPYTHONDIR": _own_folder().name,
     }
