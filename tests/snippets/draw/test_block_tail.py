@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from drawn import collisions, labels
 from hypothesis import given
 from hypothesis import strategies as st
 
 from snippets.draw.block_tail import block_tail
 from snippets.draw.figure import LAYOUTS, Layout, same_text
-from tests.snippets.draw.drawn import collisions, labels
 
 SLOTS = re.compile(r'height="30" rx="2" class="f-kv"')
 EMPTY = re.compile(r'height="30" rx="2" fill="url')

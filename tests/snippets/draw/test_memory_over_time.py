@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
+from drawn import collisions, labels
 
 from snippets.draw.figure import LAYOUTS, WIDTH_PX, Layout
 from snippets.draw.memory_over_time import PANEL_PX, TITLE_PX, Level, Panel, draw_memory_over_time, levels
@@ -12,7 +13,6 @@ from snippets.sim.contiguous import ContiguousPool
 from snippets.sim.lengths import Request
 from snippets.sim.paged import BlockPool
 from snippets.sim.serving import serve
-from tests.snippets.draw.drawn import collisions, labels
 
 SVG = "{http://www.w3.org/2000/svg}"
 REQUESTS = [Request(3, 5), Request(2, 3)]

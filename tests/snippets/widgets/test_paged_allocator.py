@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from drawn import collisions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from snippets.widgets.declare import View
 from snippets.widgets.html import widget_html
 from snippets.widgets.paged_allocator import MOST_PLAY_TICKS, WIDGET
 from snippets.widgets.run import Answer, defaults, look, run, to_json
-from tests.snippets.draw.drawn import collisions
 
 RECORDED = json.loads((Path(__file__).parents[2] / "oracle" / "block_tables.json").read_text())["cases"]
 PRESETS = {preset.name: dict(preset.values) for bar in WIDGET.preset_bars for preset in bar.presets}
