@@ -132,6 +132,12 @@ class _Server:
         """How many blocks are begun in so many steps."""
         return sum([cdiv(steps - offset, self.block_size) for offset in offsets if offset < steps])
 
+    def steps_that_fit(self, offsets: Sequence[int]) -> int:
+        """For how many steps the free blocks last; everyone begins one in every `block_size` steps."""
+        rounds = self.pool.spare // len(offsets) * self.block_size
+        within = range(rounds, rounds + self.block_size)
+        return rounds - 1 + bisect_right(within, self.pool.spare, key=lambda steps: self.begun(offsets, steps))
+
     def decode_crowded(self) -> bool:
         """One step in which there are fewer blocks than needed; returns whether anyone was preempted."""
         at, preempted = 0, False
@@ -174,7 +180,7 @@ class _Server:
                 steps = 1 if may_admit else min(one.steps_left for one in self.running)
                 offsets = self.offsets()
                 if self.begun(offsets, steps) > self.pool.spare:
-                    steps = bisect_right(range(steps), self.pool.spare, key=lambda n: self.begun(offsets, n)) - 1
+                    steps = self.steps_that_fit(offsets)
                 if steps:
                     self.decode(steps)
                 else:
