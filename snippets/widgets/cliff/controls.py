@@ -19,6 +19,7 @@ def quarter_doublings(high: int) -> tuple[int, ...]:
 
 
 _OPENS = values(OPENS_WITH)
+_CARD = gpu(CARD_OPENS_WITH)
 
 
 def _opens(name: str) -> int:
@@ -47,7 +48,7 @@ ATTENTION = Group(
             stops=tuple(range(0, 513, 16)),
         ),
         Number("num_attention_heads", "Query heads", _opens("num_attention_heads"), 1, MOST_QUERY_HEADS),
-        Number("head_dim", "Head size", _opens("head_dim"), 16, 512, stops=tuple(range(16, 513, 16))),
+        Number("head_dim", "Head dim", _opens("head_dim"), 16, 512, stops=tuple(range(16, 513, 16))),
         Number("num_layers", "Layers", _opens("num_layers"), 1, MOST_LAYERS),
     ),
 )
@@ -76,12 +77,12 @@ CARD = Group(
         Number(
             "gpu_gib",
             "GPU memory",
-            gpu(CARD_OPENS_WITH).visible_gib,
+            _CARD.visible_gib,
             8,
             288,
             "GiB",
             whole=False,
-            help="As the driver shows it: an H100 sold as 80 GB shows 79.19 GiB.",
+            help=f"As the driver shows it: an H100 sold as {_CARD.sold_as_gb} GB shows {_CARD.visible_gib} GiB.",
         ),
     ),
 )
