@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from snippets.draw.figure import WIDTH_PX, Layout
 from snippets.draw.legend import legend
 from snippets.draw.svg import el, hatch, num, rect, svg, text, text_width
-from snippets.sim.setup import Piece
+from snippets.sim.allocation import Piece
 
 GAP_PX = 2
 KV_STEPS = 6

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from snippets.draw.figure import Layout
+from snippets.sim.allocation import STRATEGIES, Setup, Strategy, run_of
 from snippets.sim.events import Moment
-from snippets.sim.setup import STRATEGIES, Setup, Strategy, run_of
 from snippets.units import count, percent
 from snippets.widgets.allocator.figures import memory_figure, over_time_figure
 from snippets.widgets.allocator.sentences import notes, plural

@@ -9,8 +9,8 @@ from snippets.draw.cells import Words as CellWords
 from snippets.draw.figure import Figure, Layout, Table
 from snippets.draw.html import finding_id
 from snippets.draw.memory_over_time import Level, Panel, draw_memory_over_time, levels
+from snippets.sim.allocation import STRATEGIES, Setup, Strategy, run_of
 from snippets.sim.events import Moment, Run
-from snippets.sim.setup import STRATEGIES, Setup, Strategy, run_of
 from snippets.units import count, percent
 from snippets.widgets.allocator.sentences import happened, plural, way
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from snippets.sim.allocation import Setup, Strategy, run_of
 from snippets.sim.events import Moment
-from snippets.sim.setup import Setup, Strategy, run_of
 from snippets.units import count
 
 MEANS = "only the means are from the paper (PagedAttention, Figure 11)."

@@ -10,7 +10,7 @@ from drawn import collisions, labels
 
 from snippets.draw.cells import GAP_PX, Memory, Words, columns, draw_cells
 from snippets.draw.figure import LAYOUTS, WIDTH_PX, Layout
-from snippets.sim.setup import Piece
+from snippets.sim.allocation import Piece
 
 WORDS = Words()
 SVG = "{http://www.w3.org/2000/svg}"

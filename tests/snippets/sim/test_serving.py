@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from snippets.sim.allocation import STRATEGIES, Setup, Strategy, run_of
 from snippets.sim.contiguous import ContiguousPool
 from snippets.sim.events import Moment, Run
 from snippets.sim.lengths import DISTRIBUTIONS, Request, draw_requests
 from snippets.sim.paged import BlockPool, cdiv
 from snippets.sim.serving import serve
-from snippets.sim.setup import STRATEGIES, Setup, Strategy, run_of
 
 RECORDED = json.loads((Path(__file__).parents[2] / "oracle" / "block_tables.json").read_text())
 EVERY_BLOCK = 10**9  # one event for every block

@@ -11,7 +11,7 @@ from drawn import collisions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snippets.draw.figure import LAYOUTS, Layout, same_text
+from snippets.draw.figure import LAYOUTS, same_text
 from snippets.widgets.declare import View
 from snippets.widgets.html import widget_html
 from snippets.widgets.paged_allocator import MOST_PLAY_TICKS, WIDGET
@@ -22,8 +22,8 @@ PRESETS = {preset.name: dict(preset.values) for bar in WIDGET.preset_bars for pr
 PAPER = PRESETS["paper"]
 
 
-def answer(layout: Layout = "wide", **state: str) -> Answer:
-    return look(WIDGET, defaults(WIDGET) | state, {}, layout)
+def answer(**state: str) -> Answer:
+    return look(WIDGET, defaults(WIDGET) | state, {}, "wide")
 
 
 def view(**state: str) -> View:
