@@ -17,6 +17,7 @@ from typing import Any
 
 from snippets import widgets as _package
 from snippets.widgets.declare import Widget
+from snippets.widgets.program import run_program
 from snippets.widgets.question import Question, grade
 from snippets.widgets.run import run, to_json
 
@@ -62,6 +63,8 @@ def question(name: str) -> Question:
 def _reply(request: Mapping[str, Any]) -> Mapping[str, object]:
     if "question" in request:
         return grade(question(request["question"]), request["typed"])
+    if "program" in request:
+        return run_program(request["program"])
     return run(widget(request["widget"]), request["state"], request["kept"], request["layout"])
 
 
