@@ -83,12 +83,15 @@ class Setup(NamedTuple):
         event = moment.event
         if event is None or event.kind == "waits":
             return set()
-        if strategy == "paged":
-            return {block * self.block_size // cell for block in event.blocks}
-        if event.kind == "grew":
-            stay = next(stay for stay in moment.stays if stay.sequence == event.sequence)
-            return {(stay.table[0] * self.max_context + event.tokens - 1) // cell}
-        return {at for at, *_ in contiguous.spread(event.blocks[0], 0, self.max_context, cell)}
+        if event.kind == "wrote" or (event.kind == "grew" and strategy == "contiguous"):
+            table = next(stay.table for stay in moment.stays if stay.sequence == event.sequence)
+            token = event.tokens - 1  # the last one written
+            if strategy == "contiguous":
+                return {(table[0] * self.max_context + token) // cell}
+            return {table[token // self.block_size] * self.block_size // cell}
+        if strategy == "contiguous":
+            return {at for at, *_ in contiguous.spread(event.blocks[0], 0, self.max_context, cell)}
+        return {block * self.block_size // cell for block in event.blocks}
 
 
 @lru_cache(maxsize=16)

@@ -7,15 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Kind = Literal["admitted", "grew", "finished", "waits", "preempted"]
+Kind = Literal["admitted", "grew", "wrote", "finished", "waits", "preempted"]
 
 
 class Event(NamedTuple):
-    """One thing that happened. Sequences are numbered from 1 in the order they came."""
+    """One thing that happened. Sequences are numbered from 1 in the order they came.
+
+    Memory changes hands when a sequence is admitted, grew into a new block, finished or was preempted. "wrote" says
+    that the tokens up to a sequence's last one were stored since, "waits" that the first in line did not fit.
+    """
 
     kind: Kind
     sequence: int  # whom it happened to; for "grew" the one that got the last block
-    tokens: int  # admitted: computed now; grew: stored now; finished, preempted: given up; waits: asked for
+    tokens: int  # admitted: computed now; grew, wrote: stored now; finished, preempted: given up; waits: asked for
     blocks: Sequence[int] = ()  # taken or given back
     for_sequence: int = 0  # preempted: who needed the block
 
@@ -59,10 +63,11 @@ class Run:
     recomputed_tokens: int = 0
 
     @property
-    def busiest(self) -> int:
-        """Index of the moment with the most sequences in memory; of those, the first with the most tokens stored."""
-        moments = self.moments
-        return max(range(len(moments)), key=lambda i: (len(moments[i].stays), moments[i].stored_tokens, -i))
+    def opening(self) -> int:
+        """Index of the moment with the most tokens stored before the first sequence leaves; the first of equals."""
+        events = (moment.event for moment in self.moments)
+        first = next(i for i, event in enumerate(events) if event and event.kind in ("finished", "preempted"))
+        return max(range(first), key=lambda i: (self.moments[i].stored_tokens, -i))
 
     @property
     def at_once(self) -> float:

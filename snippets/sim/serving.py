@@ -193,7 +193,10 @@ class _Server:
                 self.run.reserved_token_steps += self.pool.taken_tokens - reserved
                 may_admit = False
             self.run.steps += steps
-            for one in [one for one in self.running if one.steps_left == 0]:
+            done = [one for one in self.running if one.steps_left == 0]
+            if done and sum(one.tokens for one in self.running) != self.run.moments[-1].stored_tokens:
+                self.record(Event("wrote", done[0].stay.sequence, done[0].tokens))
+            for one in done:
                 self.leave(one, "finished")
                 may_admit = True
         return self.run

@@ -25,6 +25,7 @@ from snippets.widgets.declare import (
 
 NAME = "paged_allocator"
 MOST_PLAY_TICKS = 80
+OPENING = "Empty: the moment before the first one leaves."
 BLOCK_STOPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTEXT_STOPS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 POOL_STOPS = (64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 15728, 24576, 32768, 65536)
@@ -51,7 +52,7 @@ def view(values: Values, layout: Layout) -> View:
     run = run_of(setup, strategy)
     last = len(run.moments) - 1
     step = values["step"]
-    index = run.busiest if step is None else min(int(step), last)
+    index = run.opening if step is None else min(int(step), last)
     ticks = max(1, -(-last // MOST_PLAY_TICKS))
     return View(
         readouts=_readouts(setup, strategy, run.moments[index]),
@@ -67,7 +68,7 @@ def view(values: Values, layout: Layout) -> View:
             "step": {"step": str(index + 1)} if index < last else None,
             "play": {"step": str(min(index + ticks, last))} if index < last else None,
             "empty": {"step": "0"} if index else None,
-            "busiest": {"step": ""} if index != run.busiest else None,
+            "opening": {"step": ""} if index != run.opening else None,
         },
     )
 
@@ -152,7 +153,18 @@ WIDGET = Widget(
         ),
         Group(
             "Time",
-            (Number("step", "Event", None, 0, 9999, optional=True, slider=False, help="Empty: the busiest moment."),),
+            (
+                Number(
+                    "step",
+                    "Event",
+                    None,
+                    0,
+                    9999,
+                    optional=True,
+                    slider=False,
+                    help=OPENING,
+                ),
+            ),
         ),
     ),
     view=view,
@@ -175,7 +187,7 @@ WIDGET = Widget(
         Action("step", "Step", "step"),
         Action("play", "Play", "play", repeats=True),
         Action("empty", "Empty", "empty"),
-        Action("busiest", "Busiest", "busiest"),
+        Action("opening", "Opening", "opening"),
     ),
     source=f"{NAME}-python",
 )

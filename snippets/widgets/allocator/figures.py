@@ -98,7 +98,7 @@ def over_time_figure(setup: Setup, strategy: Strategy, index: int, layout: Layou
     if paged.steps < whole.steps:
         at_once = f"{count(paged.at_once, 1)} ran at once on average, not {count(whole.at_once, 1)}"
         detail = f"The last request is done after {steps}: {at_once}."
-    elif whole.moments[whole.busiest].waiting:
+    elif whole.moments[whole.opening].waiting:
         detail = f"The last request is done after {steps}."
     else:
         detail = f"All {plural(setup.sequences, 'request')} fit both ways, so blocks save memory here, not steps."

@@ -65,6 +65,8 @@ def happened(setup: Setup, strategy: Strategy, moment: Moment) -> str:
             return f"All write on and begin {blocks}, the last one for {who}."
         case "grew":
             return f"All write on in their own reservations, {who} last."
+        case "wrote":
+            return f"All write on, {who} its last token, token {count(event.tokens)}."
         case "finished":
             return f"{who} is done and frees {blocks if paged else 'its reservation'}.".capitalize()
         case "preempted":

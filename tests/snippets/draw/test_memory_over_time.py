@@ -35,8 +35,8 @@ def test_levels_follow_a_run_that_is_worked_out_by_hand() -> None:
         Level(0, 0, 0),
         Level(0, 0, 0), Level(0, 3, 10),
         Level(0, 3, 10), Level(0, 5, 20),
-        Level(3, 9, 20), Level(3, 5, 10),
-        Level(5, 7, 10), Level(5, 0, 0),
+        Level(3, 9, 20), Level(3, 9, 20), Level(3, 5, 10),
+        Level(5, 7, 10), Level(5, 7, 10), Level(5, 0, 0),
     )  # fmt: skip
 
 

@@ -73,7 +73,9 @@ def test_reserving_the_maximum_serves_one_after_the_other_when_one_fits() -> Non
     # Two requests of 3 + 2 tokens: a step for the prompt, one more for the second token, twice.
     run = serve([Request(3, 2), Request(3, 2)], ContiguousPool(15, 10), 4)
     kinds = [(moment.event.kind, moment.event.sequence) for moment in run.moments if moment.event]
-    assert kinds == [("admitted", 1), ("waits", 2), ("finished", 1), ("admitted", 2), ("finished", 2)]
+    assert kinds == [
+        ("admitted", 1), ("waits", 2), ("wrote", 1), ("finished", 1), ("admitted", 2), ("wrote", 2), ("finished", 2),
+    ]  # fmt: skip
     assert run.steps == 4
 
 
