@@ -16,6 +16,9 @@ function decoded(text) {
   }
 }
 
+/** Half a character cannot be encoded; it becomes the mark for what is unknown. @param {string} text */
+const encoded = (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+
 /** @param {string} text @param {string} mark @returns {[string, string]} */
 function cut(text, mark) {
   const at = text.indexOf(mark);
@@ -45,10 +48,10 @@ export function parse(hash) {
 
 /** The fragment as text, with its "#"; empty for an empty one. @param {Fragment} fragment */
 export function format({ anchor, widgets }) {
-  const parts = anchor ? [encodeURIComponent(anchor)] : [];
+  const parts = anchor ? [encoded(anchor)] : [];
   for (const [name, settings] of widgets) {
-    const pairs = [...settings].map((pair) => pair.map(encodeURIComponent).join(":"));
-    if (pairs.length) parts.push(`${encodeURIComponent(name)}=${pairs.join(",")}`);
+    const pairs = [...settings].map((pair) => pair.map(encoded).join(":"));
+    if (pairs.length) parts.push(`${encoded(name)}=${pairs.join(",")}`);
   }
   return parts.length ? `#${parts.join("&")}` : "";
 }

@@ -54,6 +54,11 @@ export class ServingWidget extends HTMLElement {
     return this.getAttribute("name") ?? "";
   }
 
+  /** Whether every change is answered, for both widths, and written into the address. */
+  get settled() {
+    return !this.#asking && this.#settling === undefined && this.#stale.size === 0;
+  }
+
   connectedCallback() {
     this.addEventListener("input", this);
     this.addEventListener("click", this);

@@ -17,13 +17,25 @@ async function bytes(path) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
+/** Rejects when the WebAssembly does not load: Pyodide only prints that, and never says it. @returns {Promise<never>} */
+function noWasm() {
+  return new Promise((_, reject) => {
+    const { instantiateStreaming } = WebAssembly;
+    WebAssembly.instantiateStreaming = (...given) => {
+      const made = instantiateStreaming(...given);
+      made.catch(reject);
+      return made;
+    };
+  });
+}
+
 /** Python as it comes, our archive on its path. A quicker start belongs beside this one, with this one behind it. */
 async function plainStart() {
   const archive = bytes(SNIPPETS);
   archive.catch(() => {}); // awaited below; a failure must not be reported twice
   const { loadPyodide } = await import(address(`${PYODIDE}pyodide.mjs`));
   /** @type {import("pyodide").PyodideAPI} */
-  const python = await loadPyodide({ indexURL: address(PYODIDE) });
+  const python = await Promise.race([noWasm(), loadPyodide({ indexURL: address(PYODIDE) })]);
   python.FS.writeFile(ARCHIVE, await archive);
   python.runPython(`import sys; sys.path.insert(0, "${ARCHIVE}")`);
   return python;

@@ -21,6 +21,7 @@ from snippets.widgets.declare import (
     Widget,
 )
 
+BROKEN_RATIO = 0.5
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 KINDS = (Option("mha", "MHA"), Option("gqa", "GQA"), Option("mla", "MLA"))
 
@@ -48,6 +49,8 @@ def view(values: Values, layout: Layout) -> View:
     layers, heads, kv_heads = (_int(values, name) for name in ("layers", "heads", "kv_heads"))
     cells = layers * kv_heads
     ratio = values["ratio"]
+    if ratio == BROKEN_RATIO:
+        raise ZeroDivisionError("the sample breaks here on purpose")
     return View(
         readouts=(
             Readout("cells", "Cells", count(cells), "cells", "kv", f"{layers} layers"),

@@ -1,0 +1,246 @@
+"""A browser on the built site. Every page opened in a test must stay on its own origin and print no error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tools import assets, serve
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT / "tests" / "snippets" / "widgets"
+sys.path.insert(0, str(SHARED))
+SITE = ROOT / os.environ.get("SITE", "site")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")  # fmt: skip
+WAIT_SECONDS = 120
+
+
+def pages() -> list[str]:
+    """Paths of all pages of the built site, as the sitemap lists them."""
+    sitemap = SITE / "sitemap.xml"
+    if not sitemap.exists():
+        raise pytest.UsageError(f"{sitemap} is missing: run `make site`, or `make test`, which builds it")
+    found = [element.text or "" for element in ElementTree.parse(sitemap).iter() if element.tag.endswith("loc")]
+    return [address.removeprefix(found[0]) for address in found]
+
+
+def _serve(folder: Path) -> Iterator[str]:
+    server = serve.start(folder, 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """Address of the built site."""
+    yield from _serve(SITE)
+
+
+@pytest.fixture(scope="session")
+def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of one bare page with the sample widget, the site's own scripts, styles and policy, and no theme."""
+    from sample_page import page_html
+
+    folder = tmp_path_factory.mktemp("sample")
+    (folder / "assets").mkdir()
+    for name in SITE.joinpath("assets").iterdir():
+        if name.name != "live":
+            (folder / "assets" / name.name).symlink_to(name)
+    shutil.copytree(SITE / "assets" / "live", folder / "assets" / "live")
+    (folder / "stylesheets").symlink_to(SITE / "stylesheets")
+    archive = next((folder / "assets" / "live").glob("snippets-*.zip"))
+    archive.write_bytes(assets.snippets_archive())
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.write(SHARED / "sample_widget.py", "snippets/widgets/sample.py")
+        opened.write(SHARED / "sample_question.py", "snippets/widgets/questions/sample.py")
+    policy = (SITE / "index.html").read_text().partition('http-equiv="Content-Security-Policy" content="')[2]
+    (folder / "index.html").write_text(page_html(policy.partition('">')[0]))
+    yield from _serve(folder)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium."""
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        raise pytest.UsageError("no Chromium on the path: run `make chromium`")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield launched
+        launched.close()
+
+
+@dataclass
+class Watch:
+    """What went wrong on the pages of a test; `expected` is text that may stand in it."""
+
+    wrong: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
+
+    def follow(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.wrong.append(f"{page.url}: {error}"))
+        page.on("console", lambda message: self._console(page, message))
+        page.on("request", lambda request: self._request(page, request.url))
+
+    def _console(self, page: Page, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"{page.url}: {message.text}")
+
+    def _request(self, page: Page, url: str) -> None:
+        if not url.startswith(("http://127.0.0.1:", "blob:", "data:")):
+            self.wrong.append(f"{page.url} asks for {url}")
+
+    def check(self) -> None:
+        assert [text for text in self.wrong if not any(known in text for known in self.expected)] == []
+
+
+class Opens:
+    """Opens addresses. Pages of one kind share a context, and so its cache, unless one must be fresh."""
+
+    def __init__(self, browser: Browser, watch: Watch) -> None:
+        self.browser = browser
+        self.watch = watch
+        self.kept: dict[tuple[object, ...], BrowserContext] = {}
+        self.opened: list[Page] = []
+
+    def __call__(
+        self, url: str, width: int = 1280, scheme: Any = "light", scripts: bool = True, touch: bool = False
+    ) -> Page:
+        key = (scheme, scripts, touch)
+        if key not in self.kept:
+            self.kept[key] = self._context(scheme, scripts, touch)
+        page = self._follow(self.kept[key].new_page())
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(url)
+        return page
+
+    def fresh(self) -> Page:
+        """An empty page in a context of its own, to be prepared before it goes anywhere."""
+        return self._follow(self._context("light", True, False).new_page())
+
+    def _context(self, scheme: Any, scripts: bool, touch: bool) -> BrowserContext:
+        return self.browser.new_context(
+            viewport={"width": 1280, "height": 800},
+            color_scheme=scheme,
+            java_script_enabled=scripts,
+            has_touch=touch,
+            is_mobile=touch,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+
+    def _follow(self, page: Page) -> Page:
+        self.watch.follow(page)
+        self.opened.append(page)
+        return page
+
+    def close_pages(self) -> None:
+        for page in self.opened:
+            page.close()
+        self.opened.clear()
+
+
+@pytest.fixture
+def watch(watched: Watch) -> Iterator[Watch]:
+    """Fails the test at its end when a page printed an error or left its origin."""
+    watched.wrong.clear()
+    watched.expected.clear()
+    yield watched
+    watched.check()
+
+
+@pytest.fixture(scope="session")
+def watched() -> Watch:
+    """The one watch over all pages."""
+    return Watch()
+
+
+@pytest.fixture(scope="session")
+def opener(browser: Browser, watched: Watch) -> Opens:
+    """Contexts kept for the whole run."""
+    return Opens(browser, watched)
+
+
+@pytest.fixture
+def opens(opener: Opens, watch: Watch) -> Iterator[Opens]:
+    """Opens addresses: `opens(url, width=360, scheme="dark", scripts=False)`; its pages are closed after the test."""
+    yield opener
+    opener.close_pages()
+
+
+def until(page: Page, expression: str, what: str = "") -> Any:
+    """Wait until a JavaScript expression is true. The policy forbids Playwright's own waiting for functions."""
+    end = time.monotonic() + WAIT_SECONDS
+    while not (value := page.evaluate(expression)):
+        if time.monotonic() > end:
+            raise AssertionError(f"{what or expression}: not within {WAIT_SECONDS} s at {page.url}")
+        page.wait_for_timeout(20)
+    return value
+
+
+ALL_LIVE = """() => {
+  const widgets = [...document.querySelectorAll('serving-widget')];
+  for (const widget of widgets) widget.dispatchEvent(new Event('pointerenter'));
+  return widgets.every((widget) => widget.dataset.phase === 'ready' && !widget.hasAttribute('data-waiting'));
+}"""
+
+
+def live(page: Page) -> Page:
+    """Wait until every widget of the page is live."""
+    until(page, ALL_LIVE, "Python is live")
+    settle(page)
+    return page
+
+
+def settle(page: Page) -> None:
+    """Wait until every change made so far has been answered."""
+    until(page, "() => [...document.querySelectorAll('serving-widget')].every((widget) => widget.settled)", "settled")
+
+
+@pytest.fixture(scope="session")
+def sample_page(sample_site: str, opener: Opens) -> Page:
+    """The sample page, live, for all tests that do not need its start."""
+    page = live(opener(sample_site))
+    opener.opened.remove(page)
+    return page
+
+
+@pytest.fixture
+def sample(sample_page: Page, watch: Watch) -> Page:
+    """The live sample page as it opens."""
+    return reset(sample_page)
+
+
+def reset(page: Page) -> Page:
+    """Bring a live page back to how it opens, without loading it again."""
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.evaluate("""() => {
+      for (const details of document.querySelectorAll('details')) details.open = false;
+      history.pushState(null, '', location.pathname);
+      dispatchEvent(new PopStateEvent('popstate'));
+      document.activeElement.blur();
+    }""")
+    settle(page)
+    return page
+
+
+def go(page: Page, fragment: str) -> Page:
+    """Follow a fragment on the page, as if it had been typed into the address bar."""
+    page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
+    settle(page)
+    return page

@@ -1,0 +1,335 @@
+"""What the browser does with any widget, tried on the sample: from built page to live, wrong input, faults, width."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Opens, Watch, go, live, settle, until
+from playwright.sync_api import Page, Route
+from sample_widget import BROKEN_RATIO, WIDGET
+
+from snippets.widgets.run import look
+
+RESULTS = "document.querySelector('.widget-results').outerHTML.replaceAll(' disabled=\"\"', '')"
+STATUS = "document.querySelector('.widget-status').textContent"
+
+
+def cells(page: Page) -> str:
+    return str(page.evaluate("document.querySelector('[data-readout=cells] .value').textContent"))
+
+
+def error(page: Page, control: str) -> str:
+    return str(page.evaluate(f"document.querySelector('#sample-{control}-error').textContent"))
+
+
+def text_in(page: Page, control: str) -> str:
+    return page.input_value(f"#sample-{control}")
+
+
+def test_the_first_live_answer_equals_the_built_page_byte_for_byte(sample_site: str, opens: Opens) -> None:
+    built = f"""fetch('').then((response) => response.text())
+      .then((text) => new DOMParser().parseFromString(text, 'text/html')).then((document) => {RESULTS})"""
+    for width in (1280, 360):
+        page = live(opens(sample_site, width=width))
+        assert page.evaluate(RESULTS) == page.evaluate(built)
+
+
+CALLS = """
+  window.calls = {asked: 0, open: 0, most: 0};
+  window.Worker = class extends Worker {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', ({data}) => { if (data.id) calls.open--; });
+    }
+    postMessage(message) {
+      calls.asked++;
+      calls.most = Math.max(calls.most, ++calls.open);
+      super.postMessage(message);
+    }
+  };"""
+MANY_CHANGES = """() => {
+  const field = document.querySelector('#sample-layers');
+  for (let layers = 1; layers <= 150; layers++) {
+    field.value = String(layers);
+    field.dispatchEvent(new Event('input', {bubbles: true}));
+  }
+}"""
+
+
+def test_the_latest_state_wins_and_one_call_at_most_is_under_way(sample_site: str, opens: Opens) -> None:
+    page = opens.fresh()
+    page.add_init_script(CALLS)
+    page.goto(sample_site)
+    live(page)
+    assert page.evaluate("calls.asked") == 1  # for the view the page opens with
+    page.evaluate(MANY_CHANGES)
+    settle(page)
+    assert cells(page) == "1,200"  # 150 layers × 8 KV heads
+    assert page.evaluate("calls.most") == 1
+    assert page.evaluate("calls.asked") < 10
+
+
+def test_input_made_while_python_starts_is_kept_and_applied(sample_site: str, opens: Opens) -> None:
+    page = opens.fresh()
+    held: list[Route] = []
+    page.context.route("**/*.wasm", lambda route: held.append(route))
+    page.goto(sample_site)
+    assert page.evaluate(STATUS) in ("Ready when you are", "Starting Python…")
+    page.fill("#sample-layers", "53")
+    assert page.evaluate(STATUS) == "Starting Python…"
+    page.focus("#sample-kv_heads-slider")
+    page.keyboard.press("ArrowRight")
+    assert text_in(page, "kv_heads") == "16"  # the stop after 8, looked up without Python
+    assert page.evaluate("document.querySelector('serving-widget').hasAttribute('data-waiting')")
+    assert cells(page) == "640"
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    live(page)
+    assert page.evaluate(STATUS) == "Live"
+    assert cells(page) == "848"  # 53 layers × 16 KV heads
+    assert (text_in(page, "layers"), text_in(page, "kv_heads")) == ("53", "16")
+
+
+@pytest.mark.parametrize(
+    ("control", "text", "message"),
+    [
+        ("layers", "0", "Layers takes a whole number from 1 to 200."),
+        ("layers", "-3", "Layers takes a whole number from 1 to 200."),
+        ("layers", "1e99", "Layers takes a whole number from 1 to 200."),
+        ("layers", "many", "Layers takes a whole number from 1 to 200."),
+        ("kv_heads", "3", "KV heads must divide the 64 query heads."),
+    ],
+)
+def test_wrong_text_gets_a_message_keeps_what_was_typed_and_the_rest_goes_on(
+    sample: Page, control: str, text: str, message: str
+) -> None:
+    page = sample
+    page.fill(f"#sample-{control}", text)
+    settle(page)
+    assert error(page, control) == message
+    assert text_in(page, control) == text
+    field = page.locator(f"#sample-{control}")
+    assert field.get_attribute("aria-invalid") == "true"
+    assert f"sample-{control}-error" in (field.get_attribute("aria-describedby") or "")
+    assert cells(page) == "640"
+    page.fill("#sample-heads", "32")
+    settle(page)
+    assert page.inner_text("[data-readout=share] .value") == "4"  # 32 query heads over the 8 KV heads kept
+    page.fill(f"#sample-{control}", "4")
+    settle(page)
+    assert error(page, control) == ""
+    assert field.get_attribute("aria-invalid") is None
+
+
+def test_a_wrong_control_in_a_folded_group_opens_it(sample: Page) -> None:
+    page = go(sample, "#sample=ratio:7")
+    assert page.evaluate("document.querySelector('details.controls-group').open")
+    assert page.is_visible("#sample-ratio")
+    assert error(page, "ratio") == "Ratio takes a number from 0 to 1, or nothing."
+
+
+def test_a_fault_in_a_view_is_said_and_the_next_setting_works(sample: Page) -> None:
+    page = sample
+    page.evaluate("document.querySelector('details.controls-group').open = true")
+    page.fill("#sample-ratio", str(BROKEN_RATIO))
+    until(page, "document.querySelector('serving-widget').dataset.phase === 'broken'")
+    assert page.evaluate(STATUS) == (
+        "Python stopped at this setting: ZeroDivisionError: the sample breaks here on purpose. "
+        "The numbers shown are from before it."
+    )
+    page.fill("#sample-ratio", "0.25")
+    until(page, f"{STATUS} === 'Live'")
+    assert page.inner_text(".widget-notes") == "Ratio 0.25."
+
+
+def test_a_failed_start_is_said_and_can_be_tried_again(sample_site: str, opens: Opens, watch: Watch) -> None:
+    watch.expected += ["net::ERR_FAILED", "wasm instantiation failed", "Failed to fetch"]
+    page = opens.fresh()
+    page.context.route("**/*.wasm", lambda route: route.abort())
+    page.goto(sample_site)
+    page.fill("#sample-layers", "53")
+    until(page, "document.querySelector('serving-widget').dataset.phase === 'failed'")
+    said = page.evaluate(STATUS)
+    assert said.startswith("Python could not start: ") and said.endswith(" The page still shows the default.")
+    assert cells(page) == "640"
+    page.context.unroute("**/*.wasm")
+    page.click("text=Try again")
+    live(page)
+    assert cells(page) == "424"  # 53 layers × 8 KV heads, typed before it failed
+
+
+def test_a_missing_worker_is_said_too(sample_site: str, opens: Opens, watch: Watch) -> None:
+    watch.expected += ["404"]
+    page = opens.fresh()
+    page.context.route("**/worker.mjs", lambda route: route.fulfill(status=404))
+    page.goto(sample_site)
+    page.focus("#sample-layers")
+    until(page, "document.querySelector('serving-widget').dataset.phase === 'failed'")
+    assert page.evaluate(STATUS) == (
+        "Python could not start: its files did not load. The page still shows the default."
+    )
+
+
+def test_a_change_of_width_draws_the_current_state_for_it(sample: Page) -> None:
+    page = sample
+    page.fill("#sample-layers", "10")
+    settle(page)
+    for layout, width in (("wide", 1280), ("narrow", 360)):
+        page.set_viewport_size({"width": width, "height": 800})
+        settle(page)
+        assert page.is_visible(f".drawing-{layout}")
+        shown = page.evaluate(f"document.querySelector('.drawing-{layout}').textContent")
+        assert shown == "80 cells"  # 10 layers × 8 KV heads
+        assert f"0 0 {680 if layout == 'wide' else 320} 80" in page.inner_html(f".drawing-{layout}")
+
+
+def test_a_dragged_slider_never_shows_the_other_widths_old_drawing(sample: Page) -> None:
+    page = sample
+    page.fill("#sample-layers", "10")
+    settle(page)
+    assert page.evaluate("document.querySelector('.drawing-narrow').textContent") == "80 cells"
+
+
+def test_stops_follow_the_state_and_a_control_that_does_not_apply_is_hidden(sample: Page) -> None:
+    page = sample
+    page.fill("#sample-heads", "16")
+    settle(page)
+    assert page.get_attribute("#sample-kv_heads-slider", "max") == "4"  # 1, 2, 4, 8, 16
+    assert page.get_attribute("#sample-kv_heads-slider", "aria-valuetext") == "8 of 16"
+    assert not page.is_visible("[data-control=rank]")
+    page.check("input[value=mla]", force=True)
+    settle(page)
+    assert page.is_visible("[data-control=rank]")
+
+
+def test_a_preset_sets_its_controls_and_is_pressed_while_they_stand(sample: Page) -> None:
+    page = sample
+    small = page.locator("button", has_text="Small")
+    small.click()
+    settle(page)
+    assert cells(page) == "112"  # 28 layers × 4 KV heads
+    assert small.get_attribute("aria-pressed") == "true"
+    page.fill("#sample-layers", "29")
+    settle(page)
+    assert small.get_attribute("aria-pressed") == "false"
+    page.fill("#sample-layers", " 28 ")
+    settle(page)
+    assert small.get_attribute("aria-pressed") == "true"
+
+
+def test_reset_goes_back_to_the_state_the_page_opened_with(sample: Page) -> None:
+    page = sample
+    before, address = page.evaluate(RESULTS), page.url
+    page.fill("#sample-layers", "x")
+    page.check("input[value=mla]", force=True)
+    page.click("text=Small")
+    settle(page)
+    page.click("text=Reset")
+    settle(page)
+    assert page.evaluate(RESULTS) == before
+    assert text_in(page, "layers") == "80" and error(page, "layers") == ""
+    assert page.url == address
+
+
+def test_step_and_play_follow_the_view_and_stop_on_any_input(sample: Page) -> None:
+    page = sample
+    page.click("text=Step")
+    settle(page)
+    assert text_in(page, "layers") == "81"
+    page.click("text=Play")
+    until(page, "Number(document.querySelector('#sample-layers').value) >= 83")
+    assert page.inner_text("[data-repeats]") == "Pause"
+    page.fill("#sample-heads", "32")
+    assert page.inner_text("[data-repeats]") == "Play"
+    settle(page)
+    stopped = text_in(page, "layers")
+    page.wait_for_timeout(900)
+    assert text_in(page, "layers") == stopped
+
+
+def test_play_ends_where_nothing_is_left_to_do(sample: Page) -> None:
+    page = go(sample, "#sample=layers:198")
+    page.click("text=Play")
+    until(page, "document.querySelector('[data-repeats]').disabled")
+    settle(page)
+    assert text_in(page, "layers") == "200"
+    assert page.inner_text("[data-repeats]") == "Play"
+    assert page.url.endswith("#sample=layers:200")
+
+
+def test_pause_is_the_same_button(sample: Page) -> None:
+    page = sample
+    page.click("text=Play")
+    page.click("text=Pause")
+    settle(page)
+    assert text_in(page, "layers") == "81"
+
+
+def test_what_changed_is_said_once_the_reader_stops(sample: Page) -> None:
+    page = sample
+    page.fill("#sample-layers", "10")
+    settle(page)
+    said = page.locator(".widget-said")
+    assert said.get_attribute("aria-live") == "polite"
+    assert said.text_content() == "80 of 12,800 cells are taken."
+
+
+def test_every_control_is_reached_and_moved_by_keyboard(sample: Page) -> None:
+    page = sample
+    page.evaluate("document.querySelector('details.controls-group').open = true")
+    page.focus("#links a:last-child")
+    reached: list[str] = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
+    fields = [f"sample-{name}" for name in ("layers", "heads", "kv_heads", "ratio", "form")]
+    sliders = [f"sample-{name}-slider" for name in ("layers", "heads", "kv_heads")]
+    buttons = ["Big", "Small", "Model 8 of many", "Step", "Play", "Reset", "Copy link", "Show the Python", "Check"]
+    assert set(reached) >= {*fields, *sliders, *buttons, "More", "The numbers", "question-sample_question"}
+    page.focus("input[value=gqa]")
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert page.is_checked("input[value=mla]") and page.is_visible("[data-control=rank]")
+    assert page.url.endswith("#sample=kind:mla")
+
+
+ACTIVE_SVG = """<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(2)</script>
+<rect style="fill:red" onclick="alert(3)" class="f-kv"/><a href="javascript:alert(4)"><text>t</text></a>
+<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>"""
+
+
+def test_a_drawing_that_came_with_something_active_in_it_loses_it(sample: Page, watch: Watch) -> None:
+    watch.expected += ["Content Security Policy"]  # the policy blocks it too
+    drawing = "(await import(new URL('assets/live/results.mjs', location))).drawing"
+    made = sample.evaluate(f"async (svg) => {drawing}(svg).outerHTML", ACTIVE_SVG)
+    assert made.replace("\n", "") == '<svg xmlns="http://www.w3.org/2000/svg"><rect class="f-kv"></rect></svg>'
+
+
+LOW_TARGETS = """() => [...document.querySelectorAll(':is(.widget, .question) :is(button, input, select, summary, a)')]
+  .filter((one) => !one.matches('.segments input') && !one.closest('.figure-data') && one.checkVisibility())
+  .filter((one) => one.getBoundingClientRect().height < 43.5).map((one) => one.outerHTML.slice(0, 80))"""
+
+
+def test_a_phone_has_targets_of_44_px_and_keeps_the_readouts_in_view(sample_site: str, opens: Opens) -> None:
+    page = live(opens(sample_site, width=360, touch=True))
+    page.evaluate("document.querySelector('details.controls-group').open = true")
+    assert page.evaluate(LOW_TARGETS) == []
+    page.evaluate("document.querySelector('#sample-kv_heads-slider').scrollIntoView({block: 'end'})")
+    box = page.locator(".readouts").bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < box["y"] + box["height"] <= 800
+
+
+def test_leaving_the_page_stops_the_widget_and_coming_back_starts_it(sample: Page) -> None:
+    page = sample
+    page.evaluate("window.gone = document.querySelector('.widget'); gone.remove()")
+    page.evaluate("document.querySelector('article').append(gone)")
+    page.fill("#sample-layers", "10")
+    settle(page)
+    assert cells(page) == "80"
+
+
+def test_the_answer_in_the_page_is_what_cpython_computes(sample: Page) -> None:
+    page = go(sample, "#sample=layers:7,heads:16,kv_heads:2")
+    view = look(WIDGET, {"layers": "7", "heads": "16", "kv_heads": "2"}, {}, "wide").view
+    assert page.locator(".readout .value").all_text_contents() == [readout.value for readout in view.readouts]
