@@ -37,10 +37,12 @@ def _readouts(setup: Setup, strategy: Strategy, moment: Moment) -> tuple[Readout
     fits = {way: setup.would_fit(way) for way in STRATEGIES}
     other: Strategy = "contiguous" if strategy == "paged" else "paged"
     whole_run = percent(run_of(setup, strategy).utilisation, 1)
-    instead = "if the maximum is reserved" if strategy == "paged" else f"in blocks of {count(setup.block_size)}"
+    instead = "if reserved whole" if strategy == "paged" else f"in blocks of {count(setup.block_size)}"
     return (
-        Readout("used", "Stored", count(stored), "tokens", "kv", f"{percent(stored / setup.pool)} of the pool"),
-        Readout("reserved", "Reserved", count(reserved), "tokens", "", f"{percent(reserved / setup.pool)} of the pool"),
+        Readout("used", "Tokens stored", count(stored), "", "kv", f"{percent(stored / setup.pool)} of the pool"),
+        Readout(
+            "reserved", "Tokens reserved", count(reserved), "", "", f"{percent(reserved / setup.pool)} of the pool"
+        ),
         Readout("utilisation", "Utilisation", used, "%", "", f"{whole_run} over the whole run"),
         Readout("fit", "Would fit", count(fits[strategy]), "at once", "", f"{count(fits[other])} {instead}"),
     )
@@ -153,18 +155,7 @@ WIDGET = Widget(
         ),
         Group(
             "Time",
-            (
-                Number(
-                    "step",
-                    "Event",
-                    None,
-                    0,
-                    9999,
-                    optional=True,
-                    slider=False,
-                    help=OPENING,
-                ),
-            ),
+            (Number("step", "Event", None, 0, 9999, optional=True, slider=False, help=OPENING),),
         ),
     ),
     view=view,
