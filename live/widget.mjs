@@ -19,6 +19,12 @@ import { layoutOf, show } from "./results.mjs";
 const SETTLED_MS = 350;
 const PLAY_MS = 400;
 
+/** Bring the pressed preset of a row that scrolls into view, without moving the page. @param {Element} row */
+function showPressed(row) {
+  const pressed = /** @type {HTMLElement | null} */ (row.querySelector("[aria-pressed=true]"));
+  if (pressed) row.scrollLeft = pressed.getBoundingClientRect().left - row.getBoundingClientRect().left - 24;
+}
+
 export class ServingWidget extends HTMLElement {
   #controls = controlsIn(this);
   /** What the page opens with. */
@@ -72,6 +78,7 @@ export class ServingWidget extends HTMLElement {
     this.#stops = [python.onChange(() => this.#phaseChanged()), python.startNear(this), () => resized.disconnect()];
     this.restore(parse(location.hash).widgets.get(this.name));
     this.#phaseChanged();
+    for (const row of this.querySelectorAll(".presets-row")) showPressed(row);
   }
 
   disconnectedCallback() {
