@@ -341,6 +341,7 @@ def measure(llm: Any, log: StartupLines) -> dict[str, Any]:
     """What the engine decided. It runs in this process, so exact bytes can be read beside the log's rounded GiB."""
     config = llm.llm_engine.vllm_config
     cache, layers = config.cache_config, config.compilation_config.static_forward_context.values()
+    backends = {layer.attn_backend.get_name() for layer in layers if hasattr(layer, "attn_backend")}  # not of experts
     return {
         "available_bytes": llm.llm_engine.engine_core.engine_core.available_gpu_memory_for_kv_cache,
         "num_gpu_blocks": cache.num_gpu_blocks,
@@ -348,7 +349,7 @@ def measure(llm: Any, log: StartupLines) -> dict[str, Any]:
         "kv_cache_size_tokens": cache.kv_cache_size_tokens,
         "max_concurrency": cache.kv_cache_max_concurrency,
         "prefix_caching": bool(cache.enable_prefix_caching),
-        "attention_backend": ", ".join(sorted({layer.attn_backend.get_name() for layer in layers})),
+        "attention_backend": ", ".join(sorted(backends)),
         "weights_gib": log.gib("Model loading took"),
     }
 
@@ -449,7 +450,9 @@ FAILURES = {
     r"max_model_len \((\d+)\) is greater than the derived max_model_len \(\w+=(\d+)": (
         r"--max-model-len \1 is more than the model was made for: \2 tokens at most"
     ),
-    r"longer than the maximum model length": "the question does not fit: raise --max-model-len, or shorten --question",
+    r"maximum context length|longer than the maximum model length": (
+        "the question does not fit: raise --max-model-len, or shorten --question"
+    ),
     r"out of memory|OutOfMemoryError": (
         "the card ran out of memory: lower --gpu-memory-utilization or --max-num-batched-tokens, add --enforce-eager, "
         "or choose a smaller --model"

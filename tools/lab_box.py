@@ -131,7 +131,7 @@ def lab_box(name: str, root: str = "../..") -> str:
     found = lab(name)
     rows = "".join(f"<dt>{field}</dt><dd>{escape(found.fields[field])}</dd>" for field in IN_THE_BOX)
     return (
-        f'<div class="admonition example lab-box"><p class="admonition-title">Lab: {escape(found.title)}</p>'
+        f'<div class="admonition baseline lab-box"><p class="admonition-title">Lab: {escape(found.title)}</p>'
         f"<p>{escape(found.fields['Question'])}</p><dl>{rows}</dl>"
         f'<p><a href="{root}/labs/{found.page}/">How to run and read it</a> · '
         f'<a href="{root}/labs/{found.name}.py" download>Download {found.name}.py</a> '

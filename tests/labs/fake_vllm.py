@@ -48,7 +48,9 @@ class FakeVllm:
         )
         config = SimpleNamespace(
             cache_config=cache,
-            compilation_config=SimpleNamespace(static_forward_context={"layers.0": layer, "layers.1": layer}),
+            compilation_config=SimpleNamespace(
+                static_forward_context={"layers.0": layer, "layers.1.experts": object()}
+            ),
         )
         core = SimpleNamespace(engine_core=SimpleNamespace(available_gpu_memory_for_kv_cache=self.available))
         return SimpleNamespace(llm_engine=SimpleNamespace(vllm_config=config, engine_core=core), chat=self.chat)
