@@ -76,13 +76,13 @@ def _newest() -> float:
     return max((path.stat().st_mtime for path in files if path.is_file()), default=0.0)
 
 
-def _rebuild_on_change(stop: threading.Event) -> None:
+def _rebuild_on_change(site: Path, stop: threading.Event) -> None:
     seen = _newest()
     while not stop.wait(0.5):
         now = _newest()
         if now > seen:
             print("A source changed, building …", flush=True)
-            done = subprocess.run(["make", "--no-print-directory", "site"], cwd=ROOT)
+            done = subprocess.run(["make", "--no-print-directory", "site", f"SITE={site}"], cwd=ROOT)
             print("Built: reload the page." if done.returncode == 0 else "The build failed: see above.", flush=True)
             seen = _newest()
 
@@ -94,7 +94,7 @@ def main() -> None:
     args = parser.parse_args()
     server = start(args.site, args.port)
     stop = threading.Event()
-    threading.Thread(target=_rebuild_on_change, args=(stop,), daemon=True).start()
+    threading.Thread(target=_rebuild_on_change, args=(args.site, stop), daemon=True).start()
     print(f"The site is at http://127.0.0.1:{server.server_port}/ (Ctrl-C stops it)", flush=True)
     try:
         server.serve_forever()
