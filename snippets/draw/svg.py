@@ -10,7 +10,7 @@ from typing import Literal
 
 Anchor = Literal["start", "middle", "end"]
 
-# Advance widths of Inter, regular, in thousandths of an em, for the printable ASCII from the space on; numbers are tabular.
+# Advance widths of Inter, regular, in thousandths of an em, for printable ASCII from the space on; digits are tabular.
 _WIDTHS = (
     281, 288, 466, 648, 642, 982, 644, 300, 365, 365, 501, 662, 288, 460, 288, 360,
     648, 648, 648, 648, 648, 648, 648, 648, 648, 648, 288, 302, 662, 662, 662, 511,
@@ -19,7 +19,8 @@ _WIDTHS = (
     323, 562, 612, 571, 612, 583, 370, 613, 591, 242, 242, 549, 242, 876, 591, 600,
     612, 612, 376, 528, 327, 591, 562, 818, 546, 562, 552, 426, 333, 426, 662,
 )  # fmt: skip
-_OTHER_WIDTH = 662
+_OTHER_WIDTHS = {"·": 288, "–": 500, "→": 954, "↑": 834, "↓": 834}
+_OTHER_WIDTH = 662  # ×, ÷, ≥, − and the like
 _BOLD = 1.04  # weight 600 is about 4 % wider
 
 
@@ -31,7 +32,7 @@ def num(value: float) -> str:
 
 def text_width(label: str, size_px: float = 13, bold: bool = False) -> float:
     """Width of a label in px, in the site's own font."""
-    units = sum(_WIDTHS[ord(c) - 32] if " " <= c <= "~" else _OTHER_WIDTH for c in label)
+    units = sum(_WIDTHS[ord(c) - 32] if " " <= c <= "~" else _OTHER_WIDTHS.get(c, _OTHER_WIDTH) for c in label)
     return units / 1000 * size_px * (_BOLD if bold else 1)
 
 

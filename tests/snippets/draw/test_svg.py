@@ -1,0 +1,43 @@
+"""SVG text: what it prints, and that label widths are the font's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fontTools.ttLib import TTFont
+from fontTools.varLib import instancer
+
+from snippets.draw.svg import el, num, svg, text, text_width
+
+FONT = Path(__file__).resolve().parents[3] / "node_modules" / "inter-ui" / "variable" / "InterVariable.woff2"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1, "1"), (1.04, "1"), (1.05001, "1.1"), (-0.04, "0"), (0.0, "0"), (-2.5, "-2.5"), (10, "10")]
+)
+def test_coordinates_have_at_most_one_decimal_and_no_negative_zero(value: float, shown: str) -> None:
+    assert num(value) == shown
+
+
+def test_text_and_attributes_are_escaped() -> None:
+    assert text(1, 2, "<b> & co") == '<text x="1" y="2" class="t">&lt;b&gt; &amp; co</text>'
+    assert el("g", aria_label='"quoted"') == '<g aria-label="&quot;quoted&quot;"/>'
+
+
+def test_a_drawing_is_named_by_its_finding() -> None:
+    drawn = svg(680, 40, labelled_by="split-finding")
+    assert 'role="img" aria-labelledby="split-finding"' in drawn
+    assert 'viewBox="0 0 680 40"' in drawn
+
+
+@pytest.mark.parametrize("bold", [False, True])
+@pytest.mark.parametrize(
+    "label", ["KV of 8 requests", "equal at 53,829 tokens", "weights 131.4 GiB", "32 × 8,192 → 80 GiB", "↑ 2,560 GiB"]
+)
+def test_a_label_is_as_wide_as_inter_draws_it(label: str, bold: bool) -> None:
+    font = instancer.instantiateVariableFont(TTFont(FONT), {"opsz": 14, "wght": 600 if bold else 400})
+    glyphs, advances, em = font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
+    tabular = [glyphs[ord(c)] + ".tf" if c.isdigit() else glyphs[ord(c)] for c in label]
+    drawn_px = sum(advances[name][0] for name in tabular) / em * 13
+    assert text_width(label, 13, bold) == pytest.approx(drawn_px, rel=0.03)
