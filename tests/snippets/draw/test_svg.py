@@ -35,9 +35,9 @@ def test_a_drawing_is_named_by_its_finding() -> None:
 @pytest.mark.parametrize(
     "label", ["KV of 8 requests", "equal at 53,829 tokens", "weights 131.4 GiB", "32 × 8,192 → 80 GiB", "↑ 2,560 GiB"]
 )
-def test_a_label_is_as_wide_as_inter_draws_it(label: str, bold: bool) -> None:
+def test_a_label_is_never_taken_for_narrower_than_inter_draws_it(label: str, bold: bool) -> None:
     font = instancer.instantiateVariableFont(TTFont(FONT), {"opsz": 14, "wght": 600 if bold else 400})
     glyphs, advances, em = font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
     tabular = [glyphs[ord(c)] + ".tf" if c.isdigit() else glyphs[ord(c)] for c in label]
     drawn_px = sum(advances[name][0] for name in tabular) / em * 13
-    assert text_width(label, 13, bold) == pytest.approx(drawn_px, rel=0.03)
+    assert 0.98 * drawn_px <= text_width(label, 13, bold) <= 1.06 * drawn_px
