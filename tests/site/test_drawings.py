@@ -65,12 +65,6 @@ def test_colours_and_type_come_from_classes_that_exist() -> None:
             assert set(element.get("class", "").split()) <= DEFINED, (one.page, element.attrib)
 
 
-def test_no_id_stands_twice_on_a_page() -> None:
-    for page in {one.page for one in drawings()}:
-        ids = re.findall(r'\sid="([^"]+)"', (SITE / page).read_text(encoding="utf-8"))
-        assert sorted({one for one in ids if ids.count(one) > 1}) == [], page
-
-
 def test_coordinates_have_at_most_one_decimal_so_that_every_python_prints_the_same() -> None:
     for one in drawings():
         for element in one.elements:
