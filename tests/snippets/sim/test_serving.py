@@ -175,7 +175,8 @@ def test_fewer_events_do_not_change_what_happens(setup: Setup, most: int) -> Non
         return [
             (moment.event, moment.step, tables(moment, setup.block_size), moment.tokens)
             for moment in run.moments
-            if moment.event and moment.event.kind != "grew"
+            # "wrote" only closes a gap in what was shown, so it too depends on how many blocks one event begins
+            if moment.event and moment.event.kind not in ("grew", "wrote")
         ]
 
     assert kept(fine) == kept(coarse)
