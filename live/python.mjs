@@ -75,19 +75,21 @@ export function start() {
 }
 
 /**
- * One question to `snippets.widgets.registry.answer`, and its answer.
+ * One question to `snippets.widgets.registry.answer`, and its answer as it came.
  * @param {object} request
- * @returns {Promise<any>}
+ * @returns {Promise<string>}
  */
-export async function ask(request) {
+export async function askText(request) {
   await start();
   const id = ++lastId;
-  const answer = await new Promise((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     callers.set(id, { resolve, reject });
     worker?.postMessage({ id, request: JSON.stringify(request) });
   });
-  return JSON.parse(answer);
 }
+
+/** One question, and its answer read. @param {object} request @returns {Promise<any>} */
+export const ask = async (request) => JSON.parse(await askText(request));
 
 const idle = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ go) => setTimeout(go, 200));
 

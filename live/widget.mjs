@@ -60,6 +60,11 @@ export class ServingWidget extends HTMLElement {
     return this.getAttribute("name") ?? "";
   }
 
+  /** Whether what is shown is the answer to what is set. */
+  get answered() {
+    return !this.#asking && this.#read === this.#version;
+  }
+
   /** Whether every change is answered, for both widths, and written into the address. */
   get settled() {
     return !this.#asking && this.#settling === undefined && this.#stale.size === 0;

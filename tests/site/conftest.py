@@ -207,8 +207,13 @@ def live(page: Page) -> Page:
     return page
 
 
+def answered(page: Page) -> None:
+    """Wait until what is shown is the answer to what is set."""
+    until(page, "() => [...document.querySelectorAll('serving-widget')].every((widget) => widget.answered)", "answered")
+
+
 def settle(page: Page) -> None:
-    """Wait until every change made so far has been answered."""
+    """Wait until, besides, both widths are drawn and the address says what is set."""
     until(page, "() => [...document.querySelectorAll('serving-widget')].every((widget) => widget.settled)", "settled")
 
 
