@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,13 @@ from fontTools.varLib import instancer
 from snippets.draw.svg import el, num, svg, text, text_width
 
 FONT = Path(__file__).resolve().parents[3] / "node_modules" / "inter-ui" / "variable" / "InterVariable.woff2"
+
+
+@cache
+def inter(weight: int) -> tuple[dict[int, str], dict[str, tuple[int, int]], int]:
+    """Glyph names by character, advance widths by glyph, and units of an em, at one weight."""
+    font = instancer.instantiateVariableFont(TTFont(FONT), {"opsz": 14, "wght": weight})
+    return font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
 
 
 @pytest.mark.parametrize(
@@ -36,8 +44,7 @@ def test_a_drawing_is_named_by_its_finding() -> None:
     "label", ["KV of 8 requests", "equal at 53,829 tokens", "weights 131.4 GiB", "32 × 8,192 → 80 GiB", "↑ 2,560 GiB"]
 )
 def test_a_label_is_never_taken_for_narrower_than_inter_draws_it(label: str, bold: bool) -> None:
-    font = instancer.instantiateVariableFont(TTFont(FONT), {"opsz": 14, "wght": 600 if bold else 400})
-    glyphs, advances, em = font.getBestCmap(), font["hmtx"].metrics, font["head"].unitsPerEm
+    glyphs, advances, em = inter(600 if bold else 400)
     tabular = [glyphs[ord(c)] + ".tf" if c.isdigit() else glyphs[ord(c)] for c in label]
     drawn_px = sum(advances[name][0] for name in tabular) / em * 13
     assert 0.98 * drawn_px <= text_width(label, 13, bold) <= 1.06 * drawn_px
