@@ -121,7 +121,7 @@ export class ServingWidget extends HTMLElement {
     if (values) this.#set({ ...this.#typed, ...JSON.parse(values) });
     else if (tool === "reset") this.#set({ ...this.#base });
     else if (tool === "copy") this.#copyLink();
-    else if (tool === "retry") this.#pump();
+    else if (tool === "retry") python.start();
     else if (action && !playing) {
       if (button.dataset.pause) this.#play(button);
       this.#step(button);
