@@ -78,7 +78,7 @@ export class ServingWidget extends HTMLElement {
       if (element instanceof HTMLOptionElement) continue;
       element.removeAttribute("disabled");
     }
-    const resized = new ResizeObserver(() => void (python.state().phase === "ready" && this.#pump()));
+    const resized = new ResizeObserver(() => this.#pump());
     resized.observe(this);
     this.#stops = [python.onChange(() => this.#phaseChanged()), python.startNear(this), () => resized.disconnect()];
     this.restore(parse(location.hash).widgets.get(this.name));
@@ -140,6 +140,7 @@ export class ServingWidget extends HTMLElement {
     this.#version++;
     this.#stale = new Set(/** @type {Layout[]} */ (["wide", "narrow"]));
     if (python.state().phase !== "ready") this.setAttribute("data-waiting", "");
+    if (python.state().phase === "failed") python.start();
     this.#showPresets();
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => this.#settled(), SETTLED_MS);
@@ -151,7 +152,7 @@ export class ServingWidget extends HTMLElement {
     const seen = layoutOf(this);
     const other = this.#settling === undefined && !this.#player ? [...this.#stale][0] : undefined;
     const layout = this.#stale.has(seen) ? seen : other;
-    if (this.#asking || !layout || !this.isConnected) return;
+    if (this.#asking || !layout || !this.isConnected || python.state().phase === "failed") return;
     this.#asking = true;
     this.#stale.delete(layout);
     const version = this.#version;
@@ -162,7 +163,7 @@ export class ServingWidget extends HTMLElement {
       if (this.isConnected) this.#show(answer, layout, version === this.#version);
       this.#pump();
     } catch {
-      this.#asking = false; // the phase says why; the next change asks again
+      this.#asking = false; // the phase says why; the next change starts Python again
       this.#stale.add(layout);
     }
   }
