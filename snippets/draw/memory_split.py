@@ -9,10 +9,13 @@ from snippets.draw.html import finding_id
 from snippets.draw.place import Label, line_width, stack
 from snippets.draw.scale import linear_ticks
 from snippets.draw.svg import line, rect, svg, text
-from snippets.units import GIB, gib, percent
+from snippets.units import GIB, count, gib, percent
 
 WORDS = {
     "finding": "{kv} of {visible} are left for the KV cache",
+    "finding sequences": "{n} requests of {tokens} tokens fit into the {kv} left for the KV cache",
+    "finding sequence": "1 request of {tokens} tokens fits into the {kv} left for the KV cache",
+    "finding none": "A request of {tokens} tokens does not fit into the {kv} left for the KV cache",
     "detail": "Other memory is a range: with {other} of it, {kv} are left. {left_out} stay outside the limit.",
     "weights": "weights {memory}",
     "other": "other {memory}",
@@ -31,6 +34,15 @@ TABLE_HEAD = ("part", "drawn", "range", "share of the card")
 
 
 @dataclass(frozen=True)
+class Load:
+    """Requests of one length: how many fit, as counted in whole blocks, and what one holds."""
+
+    sequences: int
+    seq_len: int
+    sequence_bytes: float
+
+
+@dataclass(frozen=True)
 class Split:
     """What is drawn. Sizes are bytes; KV is what the others leave. Refused if nothing is left."""
 
@@ -40,6 +52,7 @@ class Split:
     other_bytes: float  # the value drawn
     other_low_bytes: float
     other_high_bytes: float
+    load: Load | None = None  # what the KV cache is cut into, if anything
 
     def __post_init__(self) -> None:
         if not self.other_low_bytes <= self.other_bytes <= self.other_high_bytes:
@@ -92,6 +105,7 @@ class Split:
 _TONES = {"weights": "weights", "other": "activations", "kv": "kv", "left out": "other"}
 _FILLS = {"weights": "f-weights", "other": "f-activations", "kv": "f-kv", "left out": "f-free"}
 _PART_GAP = 1.5
+_THINNEST_PX = 4.0  # requests drawn thinner than this would only grey the bar
 
 
 def _short(bytes_: float) -> str:
@@ -128,6 +142,9 @@ def _wide(split: Split) -> tuple[float, str]:
     parts = [
         rect(first, top, last - first - _PART_GAP, height, _FILLS[part], 2) for part, (first, last) in edges.items()
     ]
+    kv_start, kv_end = edges["kv"]
+    cuts = (kv_start + cut for cut in _cuts(split, px))
+    parts += [line(x, top, x, bottom, "s-paper w-15") for x in cuts if x < kv_end - _PART_GAP]
     parts.append(line(limit_x, 6, limit_x, bottom + 6, "s-limit"))
     parts.append(text(limit_x - 7, 14, _limit(split), "t-small t-limit", "end"))
     weights, kv = _name(split, "weights"), _name(split, "kv")
@@ -157,6 +174,14 @@ def _wide(split: Split) -> tuple[float, str]:
     return axis_y + 26, "".join(parts)
 
 
+def _cuts(split: Split, px: float) -> list[float]:
+    """Where one request ends and the next begins, in px from the start of the KV cache."""
+    load = split.load
+    if load is None or load.sequence_bytes * px < _THINNEST_PX:
+        return []
+    return [n * load.sequence_bytes * px for n in range(1, load.sequences + 1)]
+
+
 def _whisker(ends: list[tuple[float, float]], across: bool) -> str:
     """A range as a line with a short bar at each end."""
     (x0, y0), (x1, y1) = ends
@@ -174,6 +199,9 @@ def _narrow(split: Split) -> tuple[float, str]:
     parts = [text(0, 13, WORDS["visible"].format(memory=gib(split.visible_bytes)), "t-small")]
     for part, (first, last) in edges.items():
         parts.append(rect(0, first + _PART_GAP, width, last - first - _PART_GAP, _FILLS[part], 2))
+    kv_end, kv_start = edges["kv"]
+    cuts = (kv_start - cut for cut in _cuts(split, px))
+    parts += [line(0, y, width, y, "s-paper w-15") for y in cuts if y > kv_end + _PART_GAP]
     low, high = (bottom - (split.weight_bytes + size) * px for size in (split.other_low_bytes, split.other_high_bytes))
     parts.append(_whisker([(width + 11, low), (width + 11, high)], across=False))
     parts.append(line(0, limit_y, WIDTH_PX["narrow"], limit_y, "s-limit"))
@@ -207,12 +235,20 @@ def _table(split: Split) -> Table:
     return Table(TABLE_HEAD, tuple(cells))
 
 
+def _finding(split: Split) -> str:
+    kv, load = gib(split.kv_bytes), split.load
+    if load is None:
+        return WORDS["finding"].format(kv=kv, visible=gib(split.visible_bytes))
+    key = {0: "finding none", 1: "finding sequence"}.get(load.sequences, "finding sequences")
+    return WORDS[key].format(n=count(load.sequences), tokens=count(load.seq_len), kv=kv)
+
+
 def memory_split(split: Split, name: str = "memory-split") -> Draw:
     """The drawing for both widths; `name` is unique on the page."""
 
     def draw(layout: Layout) -> Figure:
         height, drawing = _wide(split) if layout == "wide" else _narrow(split)
-        finding = WORDS["finding"].format(kv=gib(split.kv_bytes), visible=gib(split.visible_bytes))
+        finding = _finding(split)
         detail = WORDS["detail"].format(left_out=gib(split.left_out_bytes), **split.ranges)
         whole = svg(WIDTH_PX[layout], height, drawing, labelled_by=finding_id(name))
         return Figure(name, finding, whole, detail, _table(split))

@@ -6,9 +6,11 @@ on one RTX 4090. What else takes memory at start is assumed, so the answer has a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from snippets import baseline
 from snippets.draw.figure import Figure, Layout
-from snippets.draw.memory_split import Split, memory_split
+from snippets.draw.memory_split import Load, Split, memory_split
 from snippets.kv_shapes import kv_bytes
 from snippets.planner.budget import MAX_NUM_SEQS
 from snippets.units import GIB, KIB, count, mib, percent
@@ -21,14 +23,15 @@ _KV_DTYPE_BYTES = {"16": baseline.BF16_BYTES, "8": baseline.FP8_BYTES}
 
 _WORDS = {
     "requests": "requests at once",
-    "requests detail": "{low} to {high}, as the rest takes {other_high:g} to {other_low:g} GiB; "
-    "vLLM would print {printed}x",
+    "requests detail": "{low} to {high} over the assumed range; vLLM would print {printed}x",
+    "requests same": "vLLM would print {printed}x",
+    "requests none": "vLLM refuses to start with max_model_len={tokens}",
+    "requests capped": "the most that max_num_seqs allows; memory would hold {memory}",
     "kv": "left for the KV cache",
     "per request": "one request holds",
-    "assumed": "Computed, not measured: {other:g} GiB is assumed for activations, CUDA context and graphs. "
-    "A start-up log of the card will replace it.",
-    "ceiling": "Memory would hold more than {most} requests, but vLLM runs at most {most} at once unless "
-    "max_num_seqs is raised.",
+    "assumed": "Computed, not measured: other memory (activations, CUDA context, graphs) is assumed to take "
+    "{other:g} GiB, or {low:g} to {high:g}. A start-up log of the card will replace it.",
+    "ceiling": "vLLM runs at most {most} requests at once, whatever the memory, unless max_num_seqs is raised.",
     "no room": "With {share} of the card, nothing is left for the cache once the weights and up to {other_high:g} GiB "
     "of other memory are in: vLLM may refuse to start. Raise gpu_memory_utilization or take smaller weights.",
     "tight": "A request of {tokens} tokens may not fit at all: vLLM refuses to start when one request of "
@@ -50,6 +53,11 @@ def _requests(values: Values, other_gib: float) -> float:
     return min(_concurrency(values, other_gib), MAX_NUM_SEQS)
 
 
+def _one_bytes(values: Values) -> int:
+    """What one request of the length set holds."""
+    return kv_bytes(baseline.SHAPE, int(values["seq_len"] or 0), 1, _KV_DTYPE_BYTES[str(values["kv_bits"])])
+
+
 def _split(values: Values) -> Split:
     return Split(
         visible_bytes=baseline.VISIBLE_BYTES,
@@ -59,6 +67,16 @@ def _split(values: Values) -> Split:
         other_low_bytes=baseline.OTHER_GIB_LOW * GIB,
         other_high_bytes=baseline.OTHER_GIB_HIGH * GIB,
     )
+
+
+def _requests_detail(values: Values, low: float, high: float) -> str:
+    memory = _concurrency(values, baseline.OTHER_GIB)
+    if memory < 1:
+        return _WORDS["requests none"].format(tokens=int(values["seq_len"] or 0))
+    if memory >= MAX_NUM_SEQS:
+        return _WORDS["requests capped"].format(memory=count(int(memory)))
+    words = "requests same" if int(low) == int(high) else "requests detail"
+    return _WORDS[words].format(low=count(int(low)), high=count(int(high)), printed=count(memory, 2))
 
 
 def _check(values: Values) -> dict[str, str]:
@@ -71,7 +89,8 @@ def _check(values: Values) -> dict[str, str]:
 
 
 def _notes(values: Values, low: float, high: float) -> tuple[str, ...]:
-    notes = [_WORDS["assumed"].format(other=baseline.OTHER_GIB)]
+    low_gib, high_gib = baseline.OTHER_GIB_LOW, baseline.OTHER_GIB_HIGH
+    notes = [_WORDS["assumed"].format(other=baseline.OTHER_GIB, low=low_gib, high=high_gib)]
     if high >= MAX_NUM_SEQS:
         notes.append(_WORDS["ceiling"].format(most=MAX_NUM_SEQS))
     if low < 1:
@@ -86,14 +105,8 @@ def view(values: Values, layout: Layout) -> View:
         _requests(values, other_gib)
         for other_gib in (baseline.OTHER_GIB_HIGH, baseline.OTHER_GIB, baseline.OTHER_GIB_LOW)
     )
-    one = kv_bytes(baseline.SHAPE, int(values["seq_len"] or 0), 1, _KV_DTYPE_BYTES[str(values["kv_bits"])])
-    detail = _WORDS["requests detail"].format(
-        low=count(int(low)),
-        high=count(int(high)),
-        printed=count(_concurrency(values, baseline.OTHER_GIB), 2),
-        other_low=baseline.OTHER_GIB_LOW,
-        other_high=baseline.OTHER_GIB_HIGH,
-    )
+    one, detail = _one_bytes(values), _requests_detail(values, low, high)
+    split = replace(split, load=Load(int(_concurrency(values, baseline.OTHER_GIB)), int(values["seq_len"] or 0), one))
     held, held_unit = mib(one).split(" ") if one < GIB else (count(one / GIB, 2), "GiB")
     figure: Figure = memory_split(split, "how_many_fit-card")(layout)
     return View(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from snippets.catalog.models import model
 from snippets.draw.cliff import Cliff, memory_cliff
 from snippets.draw.cliff.words import requests, tokens
 from snippets.draw.figure import Layout
 from snippets.draw.footprint import footprint
 from snippets.draw.scale import memory_text, ratio_text
 from snippets.kv_shapes import kv_bytes_per_token, kv_head_choices
+from snippets.planner.budget import GPU_MEMORY_UTILIZATION, requested_bytes
 from snippets.units import KIB, count
 from snippets.widgets.cliff.case import Case, read, whole
 from snippets.widgets.cliff.controls import GROUPS, MOST_QUERY_HEADS, MOST_TOKENS
@@ -38,6 +40,7 @@ WORDS = {
     "parameters counted": "{n}, counted from the shape",
     "parameters typed": "as typed; counted: {n}",
     "context": "crosses at",
+    "context never": "crosses",
     "context detail": "with {requests}",
     "batch": "or at",
     "batch detail": "of {tokens}",
@@ -49,6 +52,9 @@ WORDS = {
     "never detail": "up to {limit} tokens",
     "of": "{n} of {whole}",
     "or": "{most} or {last}",
+    "context note": "{model} is published for {tokens}. What lies beyond shows what memory it would take.",
+    "limit note": "A vLLM server would need more: by default it takes {utilization:g} of each card, here {limit} "
+    "in all, and activations and graphs come out of that.",
     "window note": "Windows are set on {n} layers; the model has {layers}, so all of them slide.",
     "attention error": "GQA needs KV heads that divide the {heads} query heads evenly, and {kv} does not. "
     "Set KV heads first: {choices}.",
@@ -56,7 +62,7 @@ WORDS = {
     "or other KV heads first.",
     "kv heads error": "{kv} does not divide {heads} query heads evenly. Take one of {choices}.",
 }
-FORMATS = {"bf16": "BF16", "fp8": "FP8", "int4": "4 bit; embeddings and scales 16 bit"}
+FORMATS = {"bf16": "BF16", "fp8": "FP8", "int4": "4-bit; embeddings and scales 16-bit"}
 
 
 def _say(key: str, **values: object) -> str:
@@ -107,7 +113,7 @@ def _crossing(case: Case) -> tuple[Readout, Readout]:
     each = _say("batch detail", tokens=tokens(case.seq_len))
     if context is None:
         never = _say("never detail", limit=count(MOST_TOKENS))
-        first = Readout("crossing_context", WORDS["context"], WORDS["never"], "", "limit", never)
+        first = Readout("crossing_context", WORDS["context never"], WORDS["never"], "", "limit", never)
     else:
         unit = WORDS["token" if context == 1 else "tokens"]
         first = Readout("crossing_context", WORDS["context"], count(context), unit, "limit", load)
@@ -130,8 +136,19 @@ def _readouts(case: Case) -> tuple[Readout, ...]:
 
 
 def _notes(case: Case, values: Values) -> tuple[str, ...]:
+    notes = []
     wanted, layers = whole(values, "num_sliding_layers"), case.shape.num_layers
-    return (_say("window note", n=wanted, layers=layers),) if wanted > layers else ()
+    if wanted > layers:
+        notes.append(_say("window note", n=wanted, layers=layers))
+    base = model(str(values["base_model"]))
+    if case.exact and max(case.seq_len, case.crossing or 0) > base.max_position_embeddings:
+        notes.append(_say("context note", model=base.name, tokens=tokens(base.max_position_embeddings)))
+    total, one = case.weight_bytes + case.kv_bytes(case.seq_len), requested_bytes(int(case.gpu_bytes))
+    cards = -(-total // int(case.gpu_bytes))
+    if total > cards * one:
+        limit = memory_text(cards * one)
+        notes.append(_say("limit note", utilization=GPU_MEMORY_UTILIZATION, limit=limit))
+    return tuple(notes)
 
 
 def _controls(case: Case, values: Values) -> dict[str, ControlState]:

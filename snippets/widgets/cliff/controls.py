@@ -62,12 +62,12 @@ LOAD = Group(
 BYTES = Group(
     "Bytes",
     (
-        Choice("kv_bits", "KV cache", "16", (Option("16", "16 bit"), Option("8", "8 bit"))),
+        Choice("kv_bits", "KV cache", "16", (Option("16", "16-bit"), Option("8", "8-bit"))),
         Choice(
             "weight_format",
             "Weights",
             _OPENS["weight_format"],
-            (Option("bf16", "BF16"), Option("fp8", "FP8"), Option("int4", "4 bit")),
+            (Option("bf16", "BF16"), Option("fp8", "FP8"), Option("int4", "4-bit")),
         ),
     ),
 )
@@ -87,7 +87,7 @@ CARD = Group(
     ),
 )
 MORE = Group(
-    "Windows, parameters",
+    "Windows and parameter count",
     (
         Number(
             "num_sliding_layers",

@@ -9,7 +9,7 @@ from snippets.widgets.declare import Option, Preset, PresetBar
 from snippets.widgets.run import text_of
 
 MODELS = "Model"
-CARDS = "Sold as"  # the GB in a card's name are not the GiB a program sees
+CARDS = "Card"  # the GB in a card's name are not the GiB a program sees
 
 OPENS_WITH = "llama-3-70b"
 CARD_OPENS_WITH = "h100-80gb"
