@@ -3,7 +3,8 @@
 
 /** @typedef {{value: string, label: string}} Option */
 /**
- * @typedef {{shown: string, options: Option[] | null, stops: number[] | null, hidden: boolean, position: number | null}} Look
+ * @typedef {{shown: string, options: Option[] | null, stops: number[] | null, hidden: boolean, if_empty: number | null,
+ *   position: number | null}} Look
  */
 /** @typedef {HTMLInputElement | HTMLSelectElement} Field */
 
@@ -18,6 +19,8 @@ export class Control {
   constructor(root) {
     this.root = root;
     this.name = root.dataset.control ?? "";
+    /** Whether it opens anew when another control is set. */
+    this.momentary = root.hasAttribute("data-momentary");
     this.shown = root.querySelector(".control-shown");
     this.error = /** @type {HTMLElement} */ (root.querySelector(".control-error"));
   }
@@ -93,6 +96,7 @@ class NumberControl extends Control {
   /** @param {Look} look @param {string} accepted */
   look(look, accepted) {
     super.look(look, accepted);
+    this.field.placeholder = String(look.if_empty ?? "");
     if (!this.slider) return;
     if (look.stops) {
       this.stops = look.stops.map(String);

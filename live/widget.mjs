@@ -106,10 +106,20 @@ export class ServingWidget extends HTMLElement {
       if (!control) return;
       this.#pause();
       this.#typed[control.name] = control.read(target);
+      this.#openMoments(control);
       this.#changed();
     } else {
       const button = target.closest("button");
       if (button) this.#pressed(button);
+    }
+  }
+
+  /** @param {import("./controls.mjs").Control} used the control that the reader has set */
+  #openMoments(used) {
+    for (const [name, control] of this.#controls) {
+      if (!control.momentary || control === used) continue;
+      this.#typed[name] = this.#base[name] ?? "";
+      control.write(this.#base[name] ?? "");
     }
   }
 
@@ -190,17 +200,19 @@ export class ServingWidget extends HTMLElement {
       control.complain(answer.errors[name] ?? "");
     }
     for (const button of this.querySelectorAll("button")) {
-      if (button.dataset.action) this.#offer(button, answer.actions[button.dataset.action] ?? null);
+      if (button.dataset.action) this.#offer(button, answer.actions);
     }
     this.#showPresets();
   }
 
-  /** @param {HTMLButtonElement} button @param {State | null} patch */
-  #offer(button, patch) {
+  /** @param {HTMLButtonElement} button @param {Record<string, State | null>} actions */
+  #offer(button, actions) {
+    const next = actions[button.dataset.action ?? ""] ?? null;
+    const patch = next ?? actions[button.dataset.restart ?? ""] ?? null;
     button.dataset.patch = JSON.stringify(patch);
     button.disabled = patch === null;
     if (button !== this.#player) return;
-    if (patch) this.#playing = setTimeout(() => this.#step(button), PLAY_MS);
+    if (next) this.#playing = setTimeout(() => this.#step(button), PLAY_MS);
     else this.#pause();
   }
 

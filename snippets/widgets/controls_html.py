@@ -61,6 +61,7 @@ def number_html(control: Number, id_: str, typed: str, state: ControlState) -> s
         inputmode="numeric" if control.whole else "decimal",
         id=id_,
         value=typed,
+        placeholder=text_of(state.if_empty) or None,
         size=max(4, min(10, len(text_of(control.maximum)) + 1)),
         autocomplete="off",
         spellcheck="false",
@@ -80,6 +81,7 @@ def number_html(control: Number, id_: str, typed: str, state: ControlState) -> s
         class_="control",
         data_control=control.name,
         data_unit=control.unit,
+        data_momentary=control.momentary,
         hidden=state.hidden,
     )
 

@@ -39,6 +39,7 @@ class Number:
     slider: bool = True
     stops: tuple[int | float, ...] = ()
     help: str = ""
+    momentary: bool = False  # opens anew when another control is set: it belongs to the setting before
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Action:
     label: str
     does: str  # the name of the entry in View.actions
     repeats: bool = False
+    restart: str = ""  # of a repeating one: the entry that a press takes when nothing is left
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class ControlState:
     options: tuple[Option, ...] | None = None  # a narrower set for a Choice
     stops: tuple[int | float, ...] | None = None  # other slider stops for a Number (the divisors of 64)
     hidden: bool = False  # does not apply now (the MLA rank of a GQA model)
+    if_empty: int | float | None = None  # what an empty field of an optional Number stands for; shown in it
     position: int | None = None  # set by run.py: index of the stop nearest to the value
 
 

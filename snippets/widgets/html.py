@@ -92,7 +92,8 @@ def action_html(action: Action, view: View) -> str:
         data_action=action.does,
         data_repeats=action.repeats,
         data_pause="Pause" if action.repeats else None,
-        data_patch=data(view.actions.get(action.does)),
+        data_restart=action.restart or None,
+        data_patch=data(view.actions.get(action.does) or view.actions.get(action.restart)),
         disabled=True,
     )
 

@@ -112,7 +112,7 @@ def _look_of(control: Control, state: ControlState, value: int | float | str | N
     if isinstance(control, Choice):
         return replace(state, options=state.options or control.options)
     stops = state.stops or control.stops or None
-    return replace(state, stops=stops, position=_position(stops, value))
+    return replace(state, stops=stops, position=_position(stops, state.if_empty if value is None else value))
 
 
 @dataclass(frozen=True)

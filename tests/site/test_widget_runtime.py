@@ -164,6 +164,44 @@ def test_play_ends_where_nothing_is_left_to_do(sample: Page) -> None:
     assert page.url.endswith("#sample=layers:200")
 
 
+def test_a_press_at_the_end_begins_again_where_the_view_says_so(sample: Page) -> None:
+    page = go(sample, "#sample=layers:3,moment:2")
+    run = page.locator("[data-restart]")
+    run.click()
+    until(page, "document.querySelector('#sample-moment').value === '3'")
+    settle(page)  # it stops at the end by itself
+    assert (run.inner_text(), run.is_enabled(), text_in(page, "moment")) == ("Run", True, "3")
+    run.click()
+    until(page, "document.querySelector('#sample-moment').value === '1'")
+    assert run.inner_text() == "Pause"
+    until(page, "document.querySelector('#sample-moment').value === '3'")
+    settle(page)
+    assert run.inner_text() == "Run"
+
+
+def test_an_empty_field_shows_what_it_stands_for(sample: Page) -> None:
+    page = sample
+    field, slider = page.locator("#sample-moment"), page.locator("#sample-moment-slider")
+    page.fill("#sample-layers", "50")
+    settle(page)
+    assert (field.input_value(), field.get_attribute("placeholder")) == ("", "47")
+    assert (slider.get_attribute("max"), slider.input_value()) == ("50", "47")
+    slider.press("ArrowRight")
+    settle(page)
+    assert (field.input_value(), slider.input_value()) == ("48", "48")
+    assert page.url.endswith("#sample=layers:50,moment:48")
+
+
+def test_a_moment_opens_anew_when_another_control_is_set_but_not_by_a_link(sample: Page) -> None:
+    page = go(sample, "#sample=layers:50,moment:9")
+    assert text_in(page, "moment") == "9"
+    page.fill("#sample-layers", "60")
+    settle(page)
+    assert text_in(page, "moment") == ""
+    assert page.input_value("#sample-moment-slider") == "57"
+    assert page.url.endswith("#sample=layers:60")
+
+
 def test_pause_is_the_same_button(sample: Page) -> None:
     page = sample
     page.click("text=Play")

@@ -48,6 +48,7 @@ def _figure(cells: int, total: int, layout: Layout) -> Figure:
 def view(values: Values, layout: Layout) -> View:
     layers, heads, kv_heads = (_int(values, name) for name in ("layers", "heads", "kv_heads"))
     cells = layers * kv_heads
+    moment = layers - 3 if values["moment"] is None else _int(values, "moment")
     ratio = values["ratio"]
     if ratio == BROKEN_RATIO:
         raise ZeroDivisionError("the sample breaks here on purpose")
@@ -63,8 +64,13 @@ def view(values: Values, layout: Layout) -> View:
                 shown=f"{kv_heads} of {heads}", stops=tuple(stop for stop in HEADS if heads % stop == 0)
             ),
             "rank": ControlState(hidden=values["kind"] != "mla"),
+            "moment": ControlState(shown=f"{moment} of {layers}", stops=tuple(range(layers + 1)), if_empty=layers - 3),
         },
-        actions={"next": {"layers": str(layers + 1)} if layers < 200 else None},
+        actions={
+            "next": {"layers": str(layers + 1)} if layers < 200 else None,
+            "tick": {"moment": str(moment + 1)} if moment < layers else None,
+            "start": {"moment": "0"},
+        },
     )
 
 
@@ -85,6 +91,7 @@ WIDGET = Widget(
                 Number("heads", "Query heads", 64, 1, 64, stops=HEADS),
                 Number("kv_heads", "KV heads", 8, 1, 64, stops=HEADS),
                 Number("rank", "Latent rank", 512, 1, 4096, unit="numbers"),
+                Number("moment", "Moment", None, 0, 200, optional=True, momentary=True),
             ),
         ),
         Group(
@@ -108,6 +115,10 @@ WIDGET = Widget(
             ),
         ),
     ),
-    actions=(Action("step", "Step", "next"), Action("play", "Play", "next", repeats=True)),
+    actions=(
+        Action("step", "Step", "next"),
+        Action("play", "Play", "next", repeats=True),
+        Action("run", "Run", "tick", repeats=True, restart="start"),
+    ),
     source="sample-python",
 )

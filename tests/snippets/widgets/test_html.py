@@ -93,6 +93,23 @@ def test_a_slider_over_stops_moves_by_index(page: Page) -> None:
     assert slider["aria-valuetext"] == "8 of 64"
 
 
+def test_an_empty_field_shows_what_it_stands_for_and_its_slider_is_there(page: Page) -> None:
+    field = next(a for a in page.having("placeholder") if a["id"] == "sample-moment")
+    assert (field["value"], field["placeholder"]) == ("", "77")  # three before the last of 80 layers
+    slider = next(a for a in page.having("data-stops") if a["id"] == "sample-moment-slider")
+    assert (slider["max"], slider["value"], slider["aria-valuetext"]) == ("80", "77", "77 of 80")
+    assert [a["id"] for a in page.having("placeholder")] == ["sample-moment"]
+
+
+def test_a_repeating_action_with_nothing_left_offers_its_restart() -> None:
+    def patch(moment: str) -> object:
+        page = Page(widget_html(WIDGET, {"moment": moment}))
+        return json.loads(next(a for a in page.having("data-restart"))["data-patch"] or "")
+
+    assert patch("79") == {"moment": "80"}
+    assert patch("80") == {"moment": "0"}
+
+
 def test_a_slider_without_stops_has_the_range_itself(page: Page) -> None:
     slider = next(a for a in page.having("max") if a["id"] == "sample-layers-slider")
     assert (slider["min"], slider["max"], slider["step"], slider["value"]) == ("1", "200", "1", "80")
