@@ -75,6 +75,6 @@ class Run:
         return self.sequence_steps / self.steps
 
     @property
-    def utilisation(self) -> float:
+    def utilization(self) -> float:
         """Share of the reserved memory that held tokens, over the whole run."""
         return self.stored_token_steps / self.reserved_token_steps

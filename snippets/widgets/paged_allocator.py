@@ -24,8 +24,8 @@ from snippets.widgets.declare import (
 )
 
 NAME = "paged_allocator"
-MOST_PLAY_TICKS = 80
-OPENING = "Empty: the moment before the first one leaves."
+MOST_PLAY_TICKS = 50  # about 20 seconds
+OPENING = "Opens where most tokens are stored before a sequence leaves. Clear the field to come back here."
 BLOCK_STOPS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTEXT_STOPS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 POOL_STOPS = (64, 128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 15728, 24576, 32768, 65536)
@@ -36,15 +36,13 @@ def _readouts(setup: Setup, strategy: Strategy, moment: Moment) -> tuple[Readout
     used = percent(stored / reserved, 1).removesuffix(" %") if reserved else "–"
     fits = {way: setup.would_fit(way) for way in STRATEGIES}
     other: Strategy = "contiguous" if strategy == "paged" else "paged"
-    whole_run = percent(run_of(setup, strategy).utilisation, 1)
+    whole_run = percent(run_of(setup, strategy).utilization, 1)
     instead = "if reserved whole" if strategy == "paged" else f"in blocks of {count(setup.block_size)}"
     return (
-        Readout("used", "Tokens stored", count(stored), "", "kv", f"{percent(stored / setup.pool)} of the pool"),
-        Readout(
-            "reserved", "Tokens reserved", count(reserved), "", "", f"{percent(reserved / setup.pool)} of the pool"
-        ),
-        Readout("utilisation", "Utilisation", used, "%", "", f"{whole_run} over the whole run"),
-        Readout("fit", "Would fit", count(fits[strategy]), "at once", "", f"{count(fits[other])} {instead}"),
+        Readout("used", "tokens stored", count(stored), "", "kv", f"{percent(stored / setup.pool)} of the pool"),
+        Readout("reserved", "reserved", count(reserved), "", "", f"{percent(reserved / setup.pool)} of the pool"),
+        Readout("utilization", "utilization", used, "%", "", f"{whole_run} over the whole run"),
+        Readout("fit", "would fit", count(fits[strategy]), "at once", "", f"{count(fits[other])} {instead}"),
     )
 
 
@@ -64,13 +62,15 @@ def view(values: Values, layout: Layout) -> View:
             "block_size": ControlState(stops=tuple(n for n in BLOCK_STOPS if _block_fits(n, setup))),
             "max_context": ControlState(stops=tuple(n for n in CONTEXT_STOPS if n <= setup.longest_context)),
             "pool": ControlState(stops=tuple(n for n in POOL_STOPS if n >= setup.smallest_pool)),
-            "step": ControlState(shown=f"{count(index)} of {count(last)}"),
+            "step": ControlState(
+                shown=f"{count(index)} of {count(last)}", stops=tuple(range(last + 1)), if_empty=run.opening
+            ),
         },
         actions={
             "step": {"step": str(index + 1)} if index < last else None,
             "play": {"step": str(min(index + ticks, last))} if index < last else None,
-            "empty": {"step": "0"} if index else None,
-            "opening": {"step": ""} if index != run.opening else None,
+            "start": {"step": "0"} if index else None,
+            "back": {"step": str(index - 1)} if index else None,
         },
     )
 
@@ -155,7 +155,7 @@ WIDGET = Widget(
         ),
         Group(
             "Time",
-            (Number("step", "Event", None, 0, 9999, optional=True, slider=False, help=OPENING),),
+            (Number("step", "Event", None, 0, 9999, optional=True, momentary=True, help=OPENING),),
         ),
     ),
     view=view,
@@ -175,10 +175,10 @@ WIDGET = Widget(
         ),
     ),
     actions=(
+        Action("start", "Start over", "start"),
+        Action("back", "Step back", "back"),
         Action("step", "Step", "step"),
-        Action("play", "Play", "play", repeats=True),
-        Action("empty", "Empty", "empty"),
-        Action("opening", "Opening", "opening"),
+        Action("play", "Play", "play", repeats=True, restart="start"),
     ),
     source=f"{NAME}-python",
 )

@@ -91,8 +91,8 @@ def over_time_figure(setup: Setup, strategy: Strategy, index: int, layout: Layou
     ]
     whole, paged = runs["contiguous"], runs["paged"]
     finding = (
-        f"Over the whole run {percent(whole.utilisation, 1)} of the reserved memory holds tokens when the maximum is "
-        f"reserved, {percent(paged.utilisation, 1)} in blocks"
+        f"Over the whole run {percent(whole.utilization, 1)} of the reserved memory holds tokens when the maximum is "
+        f"reserved, {percent(paged.utilization, 1)} in blocks"
     )
     steps = f"{count(paged.steps)} steps in blocks, {count(whole.steps)} with the maximum reserved"
     if paged.steps < whole.steps:
@@ -103,7 +103,7 @@ def over_time_figure(setup: Setup, strategy: Strategy, index: int, layout: Layou
     else:
         detail = f"All {plural(setup.sequences, 'request')} fit both ways, so blocks save memory here, not steps."
     rows = (
-        ("reserved memory that holds tokens, whole run", *(percent(run.utilisation, 1) for run in runs.values())),
+        ("reserved memory that holds tokens, whole run", *(percent(run.utilization, 1) for run in runs.values())),
         ("sequences in memory, on average", *(count(run.at_once, 1) for run in runs.values())),
         ("steps until all are done", *(count(run.steps) for run in runs.values())),
         ("preemptions", *(count(run.preemptions) for run in runs.values())),

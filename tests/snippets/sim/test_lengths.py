@@ -29,7 +29,7 @@ def test_means_are_the_published_ones(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "block_size", "expected"), [("sharegpt", 16, 0.985), ("sharegpt", 128, 0.887), ("alpaca", 16, 0.912)]
 )
-def test_tail_waste_leaves_the_expected_utilisation(name: str, block_size: int, expected: float) -> None:
+def test_tail_waste_leaves_the_expected_utilization(name: str, block_size: int, expected: float) -> None:
     stored = [one.stored_tokens for one in draw_requests(name, DRAWS, NO_CUT, 1)]
     reserved = sum(-(-n // block_size) * block_size for n in stored)
     assert sum(stored) / reserved == pytest.approx(expected, abs=0.004)

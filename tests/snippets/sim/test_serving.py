@@ -180,7 +180,7 @@ def test_fewer_events_do_not_change_what_happens(setup: Setup, most: int) -> Non
         ]
 
     assert kept(fine) == kept(coarse)
-    assert (fine.steps, fine.utilisation) == (coarse.steps, coarse.utilisation)
+    assert (fine.steps, fine.utilization) == (coarse.steps, coarse.utilization)
 
 
 @settings(max_examples=60, deadline=None)

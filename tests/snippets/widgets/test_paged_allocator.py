@@ -46,7 +46,16 @@ def test_it_opens_with_six_sequences_all_in_memory_and_none_done() -> None:
     shown = view()
     assert [row[2] for row in shown.figures[0].table.rows] == ["in memory"] * 6
     assert shown.figures[0].finding == "Reserve the maximum: 27.1 % of the reserved memory holds tokens"
-    assert shown.actions["step"] is not None and shown.actions["opening"] is None
+    assert all(shown.actions.values())
+
+
+def test_the_moment_it_opens_at_is_shown_where_an_event_is_set() -> None:
+    # By hand from the numbers above: 6 prompts come in with 2 + 1 + 2 + 1 + 1 + 2 = 9 blocks; 21 more are begun until
+    # there are 30; then all write on to the first one's last token. 6 + 21 + 1 = 28 events.
+    event = view(strategy="paged").controls["step"]
+    assert (event.if_empty, event.position, event.shown.partition(" of ")[0]) == (28, 28, "28")
+    assert event.stops == tuple(range(int(event.shown.partition(" of ")[2]) + 1))
+    assert view(strategy="paged", step="5").controls["step"].position == 5
 
 
 def test_the_opening_numbers_by_hand() -> None:
@@ -54,10 +63,10 @@ def test_the_opening_numbers_by_hand() -> None:
     # prompt gives the first of its 52 tokens, so it stores 51 more, and so do the others meanwhile.
     stored = (21 + 51) + (15 + 51) + (20 + 51) + (9 + 51) + (15 + 51) + (31 + 51)
     assert stored == 417
-    assert readouts() == {"used": "417", "reserved": "1,536", "utilisation": "27.1", "fit": "6"}
+    assert readouts() == {"used": "417", "reserved": "1,536", "utilization": "27.1", "fit": "6"}
     # In blocks of 16: 5 + 5 + 5 + 4 + 5 + 6 = 30 blocks. At their longest (one token less than in + out) the six take
     # 7 + 9 + 5 + 5 + 6 + 7 = 39 blocks, and 96 × 6 / 39 = 14.8 such sequences fit.
-    assert readouts(strategy="paged") == {"used": "417", "reserved": "480", "utilisation": "86.9", "fit": "14"}
+    assert readouts(strategy="paged") == {"used": "417", "reserved": "480", "utilization": "86.9", "fit": "14"}
 
 
 def test_the_blocks_shown_are_the_ones_vllm_hands_out() -> None:
@@ -87,13 +96,14 @@ def test_play_comes_to_an_end(preset: str, strategy: str) -> None:
     assert 1 <= ticks <= MOST_PLAY_TICKS
 
 
-def test_step_goes_on_from_the_moment_shown_and_empty_goes_to_the_start() -> None:
+def test_step_and_step_back_go_on_from_the_moment_shown_and_start_over_empties_the_memory() -> None:
     first = view(step="0")
-    assert first.actions == {"step": {"step": "1"}, "play": {"step": "1"}, "empty": None, "opening": {"step": ""}}
+    assert first.actions == {"start": None, "back": None, "step": {"step": "1"}, "play": {"step": "1"}}
     opening = view()
-    (shown,) = {opening.controls["step"].shown.partition(" of ")[0]}
-    assert opening.actions["step"] == {"step": str(int(shown) + 1)}
-    assert opening.actions["empty"] == {"step": "0"}
+    shown = int(opening.controls["step"].shown.partition(" of ")[0])
+    assert opening.actions["step"] == {"step": str(shown + 1)}
+    assert opening.actions["back"] == {"step": str(shown - 1)}
+    assert opening.actions["start"] == {"step": "0"}
 
 
 def test_a_full_pool_makes_the_next_wait_when_the_maximum_is_reserved() -> None:
@@ -200,12 +210,12 @@ def test_any_state_is_drawn_with_the_same_words_for_both_widths(state: dict[str,
 
 @settings(max_examples=40, deadline=None)
 @given(STATES)
-def test_utilisation_is_stored_over_reserved(state: dict[str, str]) -> None:
+def test_utilization_is_stored_over_reserved(state: dict[str, str]) -> None:
     shown = {one.name: one.value.replace(",", "") for one in look(WIDGET, state, {}, "wide").view.readouts}
     if shown["reserved"] == "0":
-        assert shown["utilisation"] == "–"
+        assert shown["utilization"] == "–"
     else:
-        assert float(shown["utilisation"]) == pytest.approx(
+        assert float(shown["utilization"]) == pytest.approx(
             100 * int(shown["used"]) / int(shown["reserved"]), abs=0.051
         )
 
