@@ -1,8 +1,9 @@
 """The glossary: its entries, read from docs/glossary.md, and the Markdown extension that marks each term's first use.
 
 An entry is a definition list item: the term with its id, other names below it, and one line of definition that ends
-with the lesson that owns the term, in italics. A first use becomes `<abbr title="…">`; live/terms.mjs makes those
-reachable by keyboard.
+with the lesson that owns the term, in italics. On the page each term becomes a heading, so that a search finds it and
+a link leads to it. Elsewhere its first use becomes `<abbr title="…">`; live/terms.mjs makes those reachable by
+keyboard.
 """
 
 from __future__ import annotations
@@ -123,10 +124,39 @@ class FirstUses(Treeprocessor):  # type: ignore[misc]  # Markdown has no types
             before.tail = text
 
 
+class TermHeadings(Treeprocessor):  # type: ignore[misc]
+    """Turns the glossary's definition lists into headings and paragraphs: the search knows headings only."""
+
+    def run(self, root: etree.Element) -> None:
+        for glossary in [one for one in root.iter("div") if "glossary" in one.get("class", "").split()]:
+            for position, child in reversed(list(enumerate(glossary))):
+                if child.tag == "dl":
+                    glossary[position : position + 1] = self._sections(child)
+
+    @staticmethod
+    def _sections(definitions: etree.Element) -> list[etree.Element]:
+        sections: list[etree.Element] = []
+        for item in definitions:
+            if item.tag == "dd":
+                item.tag = "p"
+                sections.append(item)
+            elif "id" in item.attrib:
+                item.tag = "h3"
+                item.set("data-toc-label", "".join(item.itertext()))  # without its other names
+                sections.append(item)
+            else:
+                item.tag = "span"
+                item.set("class", "other-name")
+                item.text = f" · {item.text or ''}"
+                sections[-1].append(item)
+        return sections
+
+
 class GlossaryExtension(Extension):  # type: ignore[misc]
     def extendMarkdown(self, md: Markdown) -> None:
         # After inline patterns (20) and attribute lists (8), before the table of contents (5) reads the headings.
         md.treeprocessors.register(FirstUses(md), "glossary", 6)
+        md.treeprocessors.register(TermHeadings(md), "glossary-headings", 5.5)
 
 
 def makeExtension(**settings: object) -> GlossaryExtension:

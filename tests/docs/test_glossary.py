@@ -96,3 +96,16 @@ def test_text_between_and_after_terms_is_kept() -> None:
 def test_entry_without_owner_is_refused() -> None:
     with pytest.raises(ValueError, match="has 1 definitions, but 0"):
         glossary.parse("Word { #word }\n:   Its meaning.\n")
+
+
+def test_each_term_of_the_page_is_a_heading_with_its_id_and_other_names() -> None:
+    page = (
+        '<div class="glossary" markdown>\n\n'
+        "GQA { #gqa }\ngrouped-query attention\n:   Shares KV heads. *Lesson: X*\n\n"
+        "HBM { #hbm }\n:   Stacked. *Lesson: X*\n\n</div>"
+    )
+    html = markdown(page, extensions=["tools.glossary", "attr_list", "def_list", "md_in_html", "toc"])
+    html = html.replace("\n", "")
+    assert '<h3 id="gqa">GQA<span class="other-name"> · grouped-query attention</span></h3>' in html
+    assert "<p>Shares KV heads. <em>Lesson: X</em></p>" in html
+    assert '<h3 id="hbm">HBM</h3>' in html
