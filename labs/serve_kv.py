@@ -2,7 +2,7 @@
 # requires-python = ">=3.10,<3.15"
 # dependencies = ["vllm==0.26.0"]
 # ///
-"""Serve one model with vLLM and set its KV cache beside the prediction.
+"""Predict the KV cache, then measure it.
 
 Question: How many tokens, and how many full-length requests, fit beside the weights?
 Card: One RTX 4090 with 24 GB (on AutoDL, choose RTX 4090).

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -20,10 +21,6 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-from urllib.parse import urlsplit
-
-from mkdocs.utils.yaml import yaml_load
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIRED = (
@@ -113,39 +110,28 @@ def module(name: str) -> ModuleType:
     return made
 
 
-@cache
 def site_url() -> str:
-    """The address the site is built for: SITE_URL, or the local one in mkdocs.yml."""
-    with (ROOT / "mkdocs.yml").open(encoding="utf-8") as file:
-        config: dict[str, Any] = yaml_load(file)
-    return str(config["site_url"]).rstrip("/") + "/"
+    """The public address the site is built for; empty for a site that only this machine can reach."""
+    return os.environ.get("SITE_URL", "").rstrip("/")
 
 
-def is_local(url: str) -> bool:
-    """Whether only this machine can reach the address."""
-    return (urlsplit(url).hostname or "") in {"127.0.0.1", "localhost", "::1"}
-
-
-def lab_box(name: str, root: str = "../..") -> str:
+def lab_box(name: str, root: str = "../..", on_own_page: bool = False) -> str:
     """HTML: what the lab asks, what it needs, where it is. `root` leads from the page to the site's root."""
     found = lab(name)
     rows = "".join(f"<dt>{field}</dt><dd>{escape(found.fields[field])}</dd>" for field in IN_THE_BOX)
+    page = "" if on_own_page else f'<a href="{root}/labs/{found.page}/">How to run and read it</a> · '
     return (
         f'<div class="admonition baseline lab-box"><p class="admonition-title">Lab: {escape(found.title)}</p>'
         f"<p>{escape(found.fields['Question'])}</p><dl>{rows}</dl>"
-        f'<p><a href="{root}/labs/{found.page}/">How to run and read it</a> · '
-        f'<a href="{root}/labs/{found.name}.py" download>Download {found.name}.py</a> '
+        f'<p>{page}<a href="{root}/labs/{found.name}.py" download>Download {found.name}.py</a> '
         f"({len(found.source) / 1000:.0f} KB)</p>"
         f"<p>SHA-256 <code>{found.sha256}</code></p></div>"
     )
 
 
-def command(name: str) -> str:
-    """One line that fetches the lab, checks it and runs it."""
-    found = lab(name)
-    return (
-        f'curl -fsSO {site_url()}labs/{name}.py && echo "{found.sha256}  {name}.py" | sha256sum -c && python {name}.py'
-    )
+def check_and_run(name: str) -> str:
+    """One line that checks the lab's file and runs it."""
+    return f'echo "{lab(name).sha256}  {name}.py" | sha256sum -c && python {name}.py'
 
 
 def _code(language: str, text: str) -> str:
@@ -153,14 +139,16 @@ def _code(language: str, text: str) -> str:
 
 
 def command_block(name: str) -> str:
-    """Markdown: the one-line command, and a word of warning where the site has no public address."""
-    text = _code("bash", command(name))
-    if is_local(site_url()):
-        text += (
-            f"\n\nThis copy of the site was built for {site_url()}, which only this machine can reach. For another "
-            f"machine, download the file and copy it there (`scp {name}.py HOST:`), or build with `SITE_URL` set."
-        )
-    return text
+    """Markdown: how the lab gets onto the machine with the card, from the site's public address or by copying."""
+    there = "On the machine with the card and vLLM, in a folder you can write to,"
+    if site_url():
+        fetch = f"curl -fsSO {site_url()}/labs/{name}.py && {check_and_run(name)}"
+        return f"{there} one line fetches the file, checks it and runs it:\n\n{_code('bash', fetch)}"
+    return (
+        f"[Download {name}.py]({name}.py){{ download }}, and copy it to the machine with the card, here `HOST`:\n\n"
+        f"{_code('bash', f'scp {name}.py HOST:')}\n\n"
+        f"{there} one line checks the file and runs it:\n\n{_code('bash', check_and_run(name))}"
+    )
 
 
 def settings_tabs(name: str) -> str:

@@ -1,4 +1,4 @@
-"""One card's memory to scale: weights, other memory as a range, the KV cache as the rest, and what is left out."""
+"""One card's memory to scale: weights, other memory as a range, the KV cache as what they leave, and what is left out."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ WORDS = {
     "finding none": "A request of {tokens} tokens does not fit into the {kv} left for the KV cache",
     "detail": "Other memory is a range: with {other} of it, {kv} are left. {left_out} stay outside the limit.",
     "weights": "weights {memory}",
-    "other": "other {memory}",
+    "other": "other memory {memory}",
     "kv": "KV cache {memory}",
     "left out": "left out {memory}",
     "range": "{low} to {high} GiB",
     "limit": "limit {utilization}: {memory}",
     "visible": "{memory} visible",
     "table weights": "weights",
-    "table other": "other: activations, graphs, runtime",
-    "table kv": "KV cache, the rest",
+    "table other": "other memory: activations, graphs, CUDA context",
+    "table kv": "KV cache",
     "table left out": "left out by the limit of {utilization}",
     "table visible": "visible to a program",
 }

@@ -44,7 +44,7 @@ def test_answer_can_be_said_in_one_breath(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_follow_ups_are_folded_questions(page: Path) -> None:
-    asked = re.findall(r'^\?\?\? question "(.+)"$', section(page, "Follow-ups"), re.M)
+    asked = re.findall(r'^\?\?\? self-check "(.+)"$', section(page, "Follow-ups"), re.M)
     assert len(asked) >= 4
     assert all(one.endswith("?") for one in asked)
 

@@ -66,7 +66,7 @@ def test_the_published_copy_has_the_checksum_on_its_page(tmp_path: Path, monkeyp
     assets.copies()
     published = (tmp_path / "labs/serve_kv.py").read_bytes()
     assert f"<code>{hashlib.sha256(published).hexdigest()}</code>" in lab_box.lab_box("serve_kv")
-    assert hashlib.sha256(published).hexdigest() in lab_box.command("serve_kv")
+    assert hashlib.sha256(published).hexdigest() in lab_box.check_and_run("serve_kv")
 
 
 def test_the_box_needs_no_inline_style_and_links_from_two_folders_deep() -> None:
@@ -77,23 +77,42 @@ def test_the_box_needs_no_inline_style_and_links_from_two_folders_deep() -> None
     assert html.startswith("<div ")  # a block element, or Markdown would wrap it in a paragraph
 
 
-def test_the_command_takes_its_address_from_the_sites(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SITE_URL", "https://example.org/serving")
-    lab_box.site_url.cache_clear()
-    try:
-        assert lab_box.command("serve_kv").startswith(
-            "curl -fsSO https://example.org/serving/labs/serve_kv.py && echo "
-        )
-        assert "only this machine" not in lab_box.command_block("serve_kv")
-    finally:
-        lab_box.site_url.cache_clear()
+def test_the_box_on_the_labs_own_page_does_not_link_to_that_page() -> None:
+    html = lab_box.lab_box("serve_kv", on_own_page=True)
+    assert "labs/serve-kv/" not in html
+    assert 'href="../../labs/serve_kv.py" download' in html
 
 
-def test_a_site_without_a_public_address_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lab_has_one_name(name: str) -> None:
+    title = lab_box.lab(name).title
+    page = (ROOT / "docs/labs" / f"{lab_box.lab(name).page}.md").read_text(encoding="utf-8")
+    assert f"\n# {title}\n" in page
+    assert f'title: "{title}"' in page
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert f"- '{title}': labs/{lab_box.lab(name).page}.md" in navigation
+
+
+@pytest.mark.parametrize("address", ["https://example.org/serving", "https://example.org/serving/"])
+def test_the_command_takes_its_address_from_the_sites(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SITE_URL", address)
+    block = lab_box.command_block("serve_kv")
+    assert "curl -fsSO https://example.org/serving/labs/serve_kv.py && echo " in block
+    assert "sha256sum -c && python serve_kv.py" in block
+    assert "scp" not in block
+
+
+@pytest.mark.parametrize("address", [None, ""])
+def test_a_site_without_a_public_address_has_the_file_copied(
+    address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SITE_URL", raising=False)
-    lab_box.site_url.cache_clear()
-    assert "which only this machine can reach" in lab_box.command_block("serve_kv")
-    lab_box.site_url.cache_clear()
+    if address is not None:
+        monkeypatch.setenv("SITE_URL", address)
+    block = lab_box.command_block("serve_kv")
+    assert block.index("(serve_kv.py){ download }") < block.index("scp serve_kv.py HOST:") < block.index("sha256sum -c")
+    assert "curl" not in block
+    assert "127.0.0.1" not in block
 
 
 def test_the_python_form_on_the_page_is_valid_and_has_the_labs_settings() -> None:

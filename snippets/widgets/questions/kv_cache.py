@@ -170,7 +170,7 @@ WORKING = {  # HTML under "Show the answer"
     ),
     FOUR_BIT_SEQUENCES.name: (
         f"<p><strong>{FOUR_BIT_SEQUENCES.answer_text}.</strong> {gib(baseline.REQUESTED_BYTES)} requested − "
-        f"{gib(_AWQ)} weights − {baseline.OTHER_GIB:.2f} GiB for the rest = "
+        f"{gib(_AWQ)} weights − {baseline.OTHER_GIB:.2f} GiB of other memory = "
         f"{gib(baseline.available_bytes(weights_bytes=_AWQ))}, and a sequence takes {gib(_SEQUENCE_BYTES, 4)}. "
         f"Halving the cache's bytes instead gives fewer:</p>{_levers_table()}"
     ),
