@@ -56,16 +56,21 @@ export function format({ anchor, widgets }) {
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
+/** The fragment that what the page shows was last in accord with. */
+let agreed = "";
+
+/** Whether the address has changed since the page was last in accord with it. */
+export const isNews = () => location.hash !== agreed;
+
+/** What the page shows is what its address says. */
+export const agree = () => void (agreed = location.hash);
+
 /** Put one widget's settings into the address, without a step in the history. @param {string} name @param {Settings} settings */
 export function write(name, settings) {
   const fragment = parse(location.hash);
   fragment.widgets.set(name, settings);
-  replace(fragment);
-}
-
-/** @param {Fragment} fragment */
-export function replace(fragment) {
   const address = location.pathname + location.search + format(fragment);
   // The theme keeps the scroll position in the state of the entry: hand it on.
   if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
+  agree();
 }

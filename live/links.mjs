@@ -1,22 +1,30 @@
 // @ts-check
 /**
  * Links that hold a state: opening one, going back to one, and following one on the page it is on.
- * A link to a heading keeps what the reader has set; a link that sets a widget brings it into view.
+ * A link that sets a widget brings it into view. One that sets none leaves what the reader has set, in the address too.
  */
-import { format, parse, replace } from "./fragment.mjs";
+import { agree, format, isNews, parse } from "./fragment.mjs";
 import { ServingWidget } from "./widget.mjs";
 
 /** @typedef {import("./fragment.mjs").Fragment} Fragment */
 
-/** Whether the next change of the address is a jump to a heading, which must not reset the widgets. */
-let jumping = false;
-/** The widgets' part of the address before that jump. @type {Fragment["widgets"]} */
-let kept = new Map();
+/** The page whose widgets are shown; the theme changes the address before it changes the page. */
+let page = "";
 
 const widgets = () => /** @type {ServingWidget[]} */ ([...document.querySelectorAll("serving-widget")]);
 
 /** The first widget on the page that a fragment sets. @param {Fragment} fragment */
 const target = (fragment) => widgets().find((widget) => fragment.widgets.has(widget.name));
+
+/** Put what every widget is set to into the address. */
+function keepWidgets() {
+  for (const widget of widgets()) widget.writeLink();
+}
+
+/** Mark the entry of the history as seen, the way the theme does: an entry without a state is a new one. */
+function markEntry() {
+  history.replaceState({ x: scrollX, y: scrollY }, "");
+}
 
 /** @param {string} id */
 function openTo(id) {
@@ -40,45 +48,58 @@ const onThisPage = (link) =>
 function followed(event) {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   const plain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-  if (!link || !plain || !onThisPage(link)) return;
+  if (!link || !plain || !onThisPage(link) || widgets().length === 0) return;
   const fragment = parse(link.hash);
-  const current = parse(location.hash).widgets;
   const widget = target(fragment);
-  if (!widget) {
-    openTo(fragment.anchor);
-    kept = current;
-    jumping = kept.size > 0;
-    setTimeout(carry, 0); // the theme changes the address without an event
-    return;
-  }
+  if (!widget && !document.getElementById(fragment.anchor)) return;
   event.preventDefault();
   event.stopPropagation();
-  // A widget that the link does not name stays as it is.
+  keepWidgets(); // what was typed a moment ago belongs to the entry that is left
+  markEntry();
+  if (widget) setWidgets(fragment, widget);
+  else jump(fragment.anchor);
+}
+
+/** A widget that the link does not name stays as it is. @param {Fragment} fragment @param {ServingWidget} widget */
+function setWidgets(fragment, widget) {
+  const current = parse(location.hash).widgets;
   history.pushState(null, "", format({ ...fragment, widgets: new Map([...current, ...fragment.widgets]) }));
+  agree();
   for (const one of widgets()) if (fragment.widgets.has(one.name)) one.restore(fragment.widgets.get(one.name));
   widget.scrollIntoView({ block: "start" });
   widget.focus({ preventScroll: true });
+  markEntry();
 }
 
-/** After a jump to a heading, put the widgets' part back into the address. */
-function carry() {
-  if (!jumping) return;
-  jumping = false;
-  const { anchor, widgets } = parse(location.hash);
-  if (!widgets.size) replace({ anchor, widgets: kept });
+/** The browser's own jump, so that its target and the next stop of the tab key are right. @param {string} anchor */
+function jump(anchor) {
+  const element = openTo(anchor);
+  if (parse(location.hash).anchor !== anchor) location.hash = format({ anchor, widgets: new Map() });
+  else element?.scrollIntoView({ block: "start" });
+  keepWidgets();
+  markEntry();
 }
 
-/** The address changed: back, forward, or typed. */
+/** The address changed by itself: back, forward, typed, or set by a script. Its events come in pairs, and late. */
 function changed() {
-  if (jumping) return carry();
+  if (location.pathname !== page || !isNews()) return;
   const fragment = parse(location.hash);
-  for (const widget of widgets()) widget.restore(fragment.widgets.get(widget.name));
+  const isNew = history.state === null;
+  if (isNew && !target(fragment)) keepWidgets();
+  else for (const widget of widgets()) widget.restore(fragment.widgets.get(widget.name));
+  agree();
+  if (isNew) markEntry();
+  else scrollTo(0, history.state.y ?? scrollY); // the theme does so only where it saw the step
 }
 
 /** A page has just come: if its address sets a widget, the browser found no element of that name to scroll to. */
 function arrived() {
+  page = location.pathname;
+  agree();
   const fragment = parse(location.hash);
-  if (history.state === null && target(fragment)) reveal(fragment);
+  if (history.state !== null) return;
+  if (target(fragment)) reveal(fragment);
+  else openTo(fragment.anchor);
 }
 
 /** Listen once for the whole visit. */

@@ -241,13 +241,14 @@ export class ServingWidget extends HTMLElement {
   #settled() {
     this.#settling = undefined;
     if (!this.isConnected || this.#player) return;
-    this.#writeLink();
+    this.writeLink();
     const findings = [...this.querySelectorAll("figcaption > strong")].map((finding) => finding.textContent);
     setText(this.querySelector(".widget-said"), findings.join(". "));
     this.#pump();
   }
 
-  #writeLink() {
+  /** Put what is set into the address; what differs from how the page opens, that is. */
+  writeLink() {
     const settings = [...this.#controls.keys()].map((name) => /** @type {[string, string]} */ ([name, this.#now(name)]));
     write(this.name, new Map(settings.filter(([name, text]) => text !== this.#base[name])));
   }
@@ -260,7 +261,7 @@ export class ServingWidget extends HTMLElement {
   }
 
   async #copyLink() {
-    this.#writeLink();
+    this.writeLink();
     const status = this.#status;
     try {
       await navigator.clipboard.writeText(location.href);

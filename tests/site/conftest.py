@@ -236,7 +236,7 @@ def reset(page: Page) -> Page:
     page.set_viewport_size({"width": 1280, "height": 800})
     page.evaluate("""() => {
       for (const details of document.querySelectorAll('details')) details.open = false;
-      history.pushState(null, '', location.pathname);
+      history.pushState({x: 0, y: 0}, '', location.pathname); // as if gone back to: a new entry would keep what is set
       dispatchEvent(new PopStateEvent('popstate'));
       document.activeElement.blur();
     }""")

@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import ROOT, Opens, go, live, settle
+from conftest import ROOT, Opens, go, live, reset, settle, until
 from playwright.sync_api import Page
 
 
@@ -70,7 +70,7 @@ def test_wrong_text_stands_in_the_address_encoded_and_comes_back(sample: Page) -
     sample.fill("#sample-layers", "a,b:c&d=e%#é")
     settle(sample)
     assert fragment(sample) == "sample=layers:a%2Cb%3Ac%26d%3De%25%23%C3%A9"
-    go(sample, "")
+    reset(sample)
     assert text_in(sample, "layers") == "80"
     go(sample, "sample=layers:a%2Cb%3Ac%26d%3De%25%23%C3%A9")
     assert text_in(sample, "layers") == "a,b:c&d=e%#é"
@@ -146,19 +146,82 @@ def test_back_and_forward_move_through_the_states(sample: Page) -> None:
     assert (text_in(sample, "layers"), cells(sample)) == ("53", "848")
 
 
-def test_a_link_to_a_heading_keeps_what_was_set(sample: Page) -> None:
+def test_a_link_to_a_heading_keeps_what_was_set_and_is_one_step_in_the_history(sample: Page) -> None:
     sample.fill("#sample-layers", "10")
+    sample.click("a:has-text('below')")  # at once: what was typed is not in the address yet
     settle(sample)
-    sample.click("a:has-text('below')")
-    settle(sample)
-    sample.wait_for_timeout(50)
     assert text_in(sample, "layers") == "10"
     assert fragment(sample) == "below&sample=layers:10"
+    sample.go_back()
+    settle(sample)
+    assert text_in(sample, "layers") == "10"
+    assert fragment(sample) == "sample=layers:10"
+
+
+@pytest.mark.parametrize("typed", ["below", "no-such-heading", ""])
+def test_an_address_that_sets_no_widget_keeps_what_was_set(sample: Page, typed: str) -> None:
+    sample.fill("#sample-layers", "10")
+    settle(sample)
+    go(sample, typed)
+    until(sample, "location.hash.endsWith('sample=layers:10')")
+    assert (text_in(sample, "layers"), cells(sample)) == ("10", "80")  # 10 layers × 8 KV heads
+
+
+def test_going_back_to_how_the_page_opened_sets_the_widget_back(sample: Page) -> None:
+    sample.click("text=53 layers, 16 heads")
+    settle(sample)
+    sample.go_back()
+    settle(sample)
+    assert text_in(sample, "layers") == "80"
+    assert fragment(sample) == ""
 
 
 def test_show_the_python_opens_the_folded_source(sample: Page) -> None:
     sample.click("text=Show the Python")
     assert sample.is_visible("#sample-python")
+
+
+LENGTH = "#how_many_fit-seq_len"
+HEADING = "three-ways-in"
+
+
+def slow(page: Page) -> Page:
+    """Make the page's processor slow, so that the theme's own steps come late."""
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 8})
+    return page
+
+
+def test_links_to_places_on_a_slow_page_of_the_site_keep_what_was_set(site: str, opens: Opens) -> None:
+    page = slow(live(opens(site)))
+    page.fill(LENGTH, "4096")
+    settle(page)
+    requests = page.inner_text("[data-readout=requests] .value")
+    for link, anchor in (("[data-tool=source]", "how_many_fit-python"), (f"#{HEADING} .headerlink", HEADING)):
+        page.locator(link).evaluate("(link) => link.click()")
+        page.wait_for_timeout(600)  # the theme and the browser have had their say
+        settle(page)
+        assert page.input_value(LENGTH) == "4096"
+        assert page.inner_text("[data-readout=requests] .value") == requests
+        assert fragment(page) == f"{anchor}&how_many_fit=seq_len:4096"
+        assert -1 <= top_of(page, f"#{anchor}") < 300
+    for earlier in ("how_many_fit-python&how_many_fit=seq_len:4096", "how_many_fit=seq_len:4096"):
+        page.go_back()
+        page.wait_for_timeout(300)
+        settle(page)
+        assert page.input_value(LENGTH) == "4096"
+        assert fragment(page) == earlier
+
+
+def test_a_heading_followed_on_a_page_of_the_site_stands_below_the_header(site: str, opens: Opens) -> None:
+    page = live(opens(f"{site}explore/kv-cache/#memory_cliff=batch:53"))
+    page.locator("#try-this .headerlink").evaluate("(link) => link.click()")
+    settle(page)
+    page.wait_for_timeout(300)
+    header = page.evaluate("document.querySelector('.md-header').getBoundingClientRect().bottom")
+    assert top_of(page, "#try-this") >= header
+    assert fragment(page) == "try-this&memory_cliff=batch:53"
+    page.keyboard.press("Tab")  # the next stop lies behind the heading
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top") >= header
 
 
 def test_copy_link_gives_an_address_that_opens_in_this_state(sample: Page) -> None:
