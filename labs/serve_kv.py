@@ -5,12 +5,11 @@
 """Predict the KV cache, then measure it.
 
 Question: How many tokens, and how many full-length requests, fit beside the weights?
-Card: One RTX 4090 with 24 GB (on AutoDL, choose RTX 4090).
+Card: One RTX 4090 with 24 GB. AutoDL, which rents cards by the hour and bills in yuan (¥), lists it as RTX 4090.
 Minimum memory: 8.3 GiB visible, so a card sold as 10 GB, for the default model; 18.3 GiB for the BF16 model. Computed,
     not tried. Compute capability 8.0 or newer.
 Time: About 15 minutes the first time, most of it the download of 5.6 GB; about 3 minutes after that. An estimate.
-Cost: About ¥0.5 for the first run, at ¥1.88 an hour for AutoDL's RTX 4090 (quoted from one price table; look at
-    today's price).
+Cost: About ¥0.5 for the first run, at ¥1.88 an hour on AutoDL (quoted from one price table; look at today's price).
 Platform: Linux with an NVIDIA driver, 580 or newer: vLLM 0.26.0 asks for torch 2.11.0, which PyPI has for CUDA 13.
 Without NVIDIA: Builds of vLLM for ROCm and for CPUs exist, and the arithmetic is the same. FP8 KV and memory behaviour
     vary; the CPU build sizes an FP8 cache and then cannot answer with it, so there the lab asks nothing.

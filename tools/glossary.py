@@ -20,10 +20,12 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "glossary.md"
-# Definition lists are skipped because the glossary is one; the others are interactive, folded, headings or code.
-SKIPPED = {"a", "abbr", "button", "code", "details", "dl", "label", "pre", "summary", "th"} | {
+# Definition lists are skipped because the glossary is one; the others are interactive, folded, headings, tables, code.
+SKIPPED = {"a", "abbr", "button", "code", "details", "dl", "label", "pre", "summary", "table"} | {
     f"h{n}" for n in range(1, 7)
 }
+# Words that only look like a term: CUDA's context is no length, and a card's "24 GB" is a name, not a number of bytes.
+NOT_A_TERM = r"CUDA[\s-]contexts?|\d[\s\u00a0-]GB"
 _ENTRY = re.compile(
     r"^(?P<names>.+ \{ #(?P<id>[\w-]+) \}\n(?:[^\n:#].*\n)*)"
     r":   (?P<text>.+) \*(?P<owner>(?:Planned lesson|Lesson): .+)\*$",
@@ -62,6 +64,15 @@ def parse(page: str) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
+def planned_lessons() -> dict[str, list[str]]:
+    """The lessons that words still wait for, in the glossary's order, each with its words."""
+    lessons: dict[str, list[str]] = {}
+    for entry in parse(PAGE.read_text(encoding="utf-8")):
+        if entry.owner.startswith("Planned lesson: "):
+            lessons.setdefault(entry.owner.partition(": ")[2], []).append(entry.names[0])
+    return lessons
+
+
 def _variants(name: str) -> str:
     """A pattern for a name: either initial, singular or plural, spaces, line ends or hyphens between its words."""
     words = r"[\s-]".join(map(re.escape, re.split(r"[ -]", name)))
@@ -75,10 +86,13 @@ def _variants(name: str) -> str:
 
 @cache
 def pattern(entries: tuple[Entry, ...]) -> tuple[re.Pattern[str], tuple[Entry, ...]]:
-    """One pattern for all names, longest first, and the entry that each of its groups stands for."""
+    """One pattern for all names, longest first, and the entry that each of its groups stands for.
+
+    A match without a group is one of NOT_A_TERM.
+    """
     named = sorted(((name, entry) for entry in entries for name in entry.names), key=lambda pair: -len(pair[0]))
     groups = "|".join(f"({_variants(name)})" for name, _ in named)
-    return re.compile(rf"(?<![\w-])(?:{groups})(?![\w-])"), tuple(entry for _, entry in named)
+    return re.compile(rf"(?:{NOT_A_TERM}|(?<![\w-])(?:{groups}))(?![\w-])"), tuple(entry for _, entry in named)
 
 
 class FirstUses(Treeprocessor):  # type: ignore[misc]  # Markdown has no types
@@ -105,7 +119,9 @@ class FirstUses(Treeprocessor):  # type: ignore[misc]  # Markdown has no types
         position = 0 if before is None else list(parent).index(before) + 1
         done = 0
         for match in self.pattern.finditer(text):
-            entry = self.owners[(match.lastindex or 1) - 1]
+            if match.lastindex is None:
+                continue
+            entry = self.owners[match.lastindex - 1]
             if entry.id in self.seen:
                 continue
             self.seen.add(entry.id)

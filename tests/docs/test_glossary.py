@@ -88,6 +88,25 @@ def test_code_headings_links_and_parts_of_words_are_left_alone() -> None:
     assert marked("# Prefill\n\n`decode` [roofline](x.md) preprefill tokenizer max-batch\n\n    HBM\n") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The CUDA context takes memory.", []),
+        ("Graphs and the CUDA\ncontext. A context of 8,192.", ["context"]),
+        ("A 24 GB card, sold as 10 GB.", []),
+        ("A 24-GB card counts in GB, vLLM in GiB.", ["GB", "GiB"]),
+    ],
+)
+def test_words_that_only_look_like_a_term_are_left_alone(text: str, words: list[str]) -> None:
+    assert marked(text) == words
+
+
+def test_tables_are_left_alone() -> None:
+    table = "| HBM | GiB |\n|---|---|\n| FP8 | 3 |\n\nAfter it, HBM."
+    html = markdown(table, extensions=["tables", "tools.glossary"])
+    assert re.findall("<abbr[^>]*>([^<]*)", html) == ["HBM"]
+
+
 def test_text_between_and_after_terms_is_kept() -> None:
     html = markdown("Big *weights* and tokens, *few* GiB left.", extensions=["tools.glossary"])
     assert re.sub(r"<[^>]+>", "", html) == "Big weights and tokens, few GiB left."

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.glossary import planned_lessons
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 LESSONS = sorted(p for p in (DOCS / "lessons").glob("*.md") if p.name != "index.md")
 
@@ -64,6 +66,13 @@ def test_lesson_and_its_lab_and_interview_page_link_to_each_other(lesson: Path, 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.stem)
 def test_self_check_has_at_least_five_questions_with_folded_answers(lesson: Path) -> None:
     assert len(re.findall(r"^\?\?\? ", section(lesson, "Self-check"), re.M)) >= 5
+
+
+def test_planned_lessons_are_those_the_glossary_waits_for() -> None:
+    waiting = re.findall(r"\*Planned lesson: (.+)\*", (DOCS / "glossary.md").read_text(encoding="utf-8"))
+    assert set(planned_lessons()) == set(waiting)
+    assert planned_lessons()["Prefill and decode"] == ["Token", "Sequence", "Prefill", "Decode"]
+    assert "planned_lessons()" in (DOCS / "lessons" / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.stem)
