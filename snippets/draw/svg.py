@@ -26,8 +26,8 @@ _BOLD = 1.04  # weight 600 is about 4 % wider
 
 def num(value: float) -> str:
     """A coordinate with at most one decimal, never "-0"."""
-    text = f"{round(value + 0.0, 1):.1f}"
-    return text.removesuffix(".0").replace("-0", "0") if text in ("-0.0", "0.0") else text.removesuffix(".0")
+    text = f"{value:.1f}"
+    return "0" if text == "-0.0" else text.removesuffix(".0")
 
 
 def text_width(label: str, size_px: float = 13, bold: bool = False) -> float:

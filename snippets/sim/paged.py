@@ -9,7 +9,7 @@ which full blocks would go to the back of the queue so that their content lives 
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterator
 
 
@@ -69,6 +69,11 @@ def spread(table: array[int], tokens: int, block_size: int, cell: int) -> Iterat
     """Where a sequence lies in cells of `cell` tokens, a multiple of the block: cell, offset, stored, reserved."""
     group = cell // block_size
     blocks = table[: cdiv(tokens, block_size)]
-    held = Counter(blocks) if group == 1 else Counter([block // group for block in blocks])
     tail, empty = blocks[-1] // group, -tokens % block_size
-    return ((at, 0, n * block_size - (empty if at == tail else 0), n * block_size) for at, n in held.items())
+    ordered, first = sorted(blocks), 0
+    while first < len(ordered):
+        at = ordered[first] // group
+        last = bisect_left(ordered, (at + 1) * group, first)
+        reserved = (last - first) * block_size
+        yield at, 0, reserved - (empty if at == tail else 0), reserved
+        first = last

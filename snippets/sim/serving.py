@@ -99,16 +99,16 @@ class _Server:
         """
         size, running, reserved = self.block_size, self.running, self.pool.taken_tokens
         offsets = self.offsets()
-        turn = sorted(range(len(running)), key=lambda i: (offsets[i], i))
+        turn = sorted(range(len(running)), key=offsets.__getitem__)  # of equals the first to start comes first
         begun = self.begun(offsets, steps)
         blocks = self.pool.get_new_blocks(begun)
-        self.run.reserved_token_steps += reserved * steps
-        for place, i in enumerate(turn):
+        in_steps = 0
+        for place, i in enumerate(turn[: len(blocks)]):
             taken = blocks[place :: len(turn)]
             running[i].stay.table += taken
             # A block is reserved from the step that begins it: the first for steps - offset, each next for `size` less.
-            in_steps = len(taken) * (steps - offsets[i]) - size * len(taken) * (len(taken) - 1) // 2
-            self.run.reserved_token_steps += size * in_steps
+            in_steps += len(taken) * (steps - offsets[i]) - size * len(taken) * (len(taken) - 1) // 2
+        self.run.reserved_token_steps += reserved * steps + size * in_steps
         stays, base = tuple([one.stay for one in running]), [one.tokens for one in running]
         for first in range(0, begun, self.run.blocks_per_event):
             last = min(first + self.run.blocks_per_event, begun) - 1
@@ -119,18 +119,22 @@ class _Server:
             handed_out = min(last + 1, len(blocks)) * size
             self.note(event, self.run.steps + done, stays, tokens, reserved + handed_out)
         self.run.sequence_steps += steps * len(running)
+        self.run.stored_token_steps += steps * sum(base) + len(running) * (steps * (steps + 1) // 2)
         for one in running:
-            self.run.stored_token_steps += steps * one.tokens + steps * (steps + 1) // 2
             one.tokens += steps
             one.steps_left -= steps
 
     def offsets(self) -> list[int]:
         """In how many steps each running sequence begins a new block; 0: in the next one."""
-        return [-one.tokens % self.block_size for one in self.running]
+        size = self.block_size
+        return [-one.tokens % size for one in self.running]
 
     def begun(self, offsets: Sequence[int], steps: int) -> int:
         """How many blocks are begun in so many steps."""
-        return sum([cdiv(steps - offset, self.block_size) for offset in offsets if offset < steps])
+        if steps == 1:
+            return offsets.count(0)
+        up = steps + self.block_size - 1
+        return sum([(up - offset) // self.block_size for offset in offsets if offset < steps])
 
     def steps_that_fit(self, offsets: Sequence[int]) -> int:
         """For how many steps the free blocks last; everyone begins one in every `block_size` steps."""
@@ -141,7 +145,7 @@ class _Server:
     def decode_crowded(self) -> bool:
         """One step in which there are fewer blocks than needed; returns whether anyone was preempted."""
         at, preempted = 0, False
-        begun = array("i")
+        begun, spare = array("i"), self.pool.spare
 
         def grew(one: _Running) -> None:
             if begun:
@@ -151,14 +155,16 @@ class _Server:
         while at < len(self.running):
             one = self.running[at]
             begins = one.tokens % self.block_size == 0
-            while begins and self.pool.spare == 0 and at < len(self.running):
+            while begins and spare == 0 and at < len(self.running):
                 grew(self.running[at - 1])
                 preempted = True
                 self.leave(self.running[-1], "preempted", one.stay.sequence)
+                spare = self.pool.spare
             if at == len(self.running):  # the one that needed a block was the last to start
                 break
             if begins:
                 blocks = self.pool.get_new_blocks(1)
+                spare -= 1
                 one.stay.table += blocks
                 begun += blocks
             one.tokens += 1
