@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urljoin
 
@@ -31,6 +31,7 @@ from snippets import figures
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "tools" / "jupyter"
 CELL_SECONDS = 120  # a cell that takes longer stops the build
+TEMPORARY_BYTES = 70  # a socket's path may have 103 bytes in all on macOS, 107 on Linux
 SITE_ONLY = "site-only"  # tag of a cell that the download leaves out
 ANSWER = "answer"  # tag of the prose that belongs to the output above it, and is folded with it
 REVEAL = "reveal"  # metadata of a code cell whose output is folded: the line to click on
@@ -45,7 +46,8 @@ _LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)(#[^)]*)?\)")
 @cache
 def _own_folder() -> TemporaryDirectory[str]:
     """A folder for Jupyter and IPython, without anybody's personal settings; it goes when the build ends."""
-    folder = TemporaryDirectory(prefix="notebook-")
+    usual = gettempdir()
+    folder = TemporaryDirectory(prefix="notebook-", dir=usual if len(os.fsencode(usual)) <= TEMPORARY_BYTES else "/tmp")
     # Sockets are files in here: nothing goes over the network, and two builds at once do not meet.
     sockets = {"transport": "ipc", "ip": str(Path(folder.name) / "kernel")}
     options = {"KernelManager": sockets, "NotebookClient": {"timeout": CELL_SECONDS}}

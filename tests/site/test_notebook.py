@@ -24,7 +24,7 @@ SOURCE = (ROOT / "docs" / "notebooks" / f"{NAME}.py").read_text(encoding="utf-8"
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JUPYTER", "IPYTHON"))}
 
 
-def build(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
+def build(folder: Path, source: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Build the notebook, and an empty page for each page it links to, in a process of its own."""
     docs = folder / "docs"
     linked = sorted(set(re.findall(r"\]\(\.\./([\w/-]+\.md)", source)))
@@ -43,7 +43,8 @@ def build(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
     }
     (folder / "mkdocs.yml").write_text(yaml.safe_dump(changed))
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(folder / "mkdocs.yml")]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=CLEAN | {"NO_MKDOCS_2_WARNING": "1"})
+    environment = CLEAN | {"NO_MKDOCS_2_WARNING": "1"} | environment
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,18 @@ def test_building_twice_gives_the_same_bytes(site: Path, tmp_path: Path) -> None
     assert build(tmp_path, SOURCE).returncode == 0
     for file in (f"notebooks/{NAME}/index.html", f"notebooks/{NAME}.ipynb"):
         assert (tmp_path / "site" / file).read_bytes() == (site / file).read_bytes(), file
+
+
+def test_building_works_in_folders_with_long_names_and_spaces(tmp_path: Path) -> None:
+    folder = (
+        tmp_path / "a folder whose name is longer than the path of a socket may be" / "with spaces, and so on and on"
+    )
+    temporary = folder / "temporary"
+    temporary.mkdir(parents=True)
+    assert len(str(temporary)) > 107
+    done = build(folder, "# %% [markdown]\n# # Page\n\n# %%\nprint(6 * 7)\n", TMPDIR=str(temporary))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ">42</pre>" in (folder / "site" / "notebooks" / NAME / "index.html").read_text(encoding="utf-8")
 
 
 def test_both_ways_write_the_same_text(article: str) -> None:
