@@ -49,6 +49,11 @@ export class Control {
     setText(this.shown, look.shown);
   }
 
+  /** A value in words, with its unit. @param {string} accepted */
+  value(accepted) {
+    return `${accepted} ${this.root.dataset.unit ?? ""}`.trim();
+  }
+
   /** @param {string} message empty when the text is right */
   complain(message) {
     setText(this.error, message);
@@ -103,8 +108,7 @@ class NumberControl extends Control {
       this.slider.max = String(this.stops.length - 1);
     }
     this.slider.value = look.position === null ? accepted : String(look.position);
-    const words = look.shown || `${accepted} ${this.root.dataset.unit ?? ""}`.trim();
-    this.slider.setAttribute("aria-valuetext", words);
+    this.slider.setAttribute("aria-valuetext", look.shown || this.value(accepted));
   }
 }
 
@@ -124,6 +128,13 @@ class ChoiceControl extends Control {
   get base() {
     const option = [...(this.select?.options ?? [])].find((option) => option.defaultSelected);
     return option?.value ?? this.radios.find((radio) => radio.defaultChecked)?.value ?? "";
+  }
+
+  /** @param {string} accepted */
+  value(accepted) {
+    const option = [...(this.select?.options ?? [])].find((option) => option.value === accepted);
+    const radio = this.radios.find((radio) => radio.value === accepted);
+    return option?.text ?? radio?.closest("label")?.textContent ?? accepted;
   }
 
   /** @param {string} text */

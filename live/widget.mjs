@@ -199,6 +199,8 @@ export class ServingWidget extends HTMLElement {
       if (look) control.look(look, answer.accepted[name] ?? "");
       control.complain(answer.errors[name] ?? "");
     }
+    this.toggleAttribute("data-refused", Object.keys(answer.errors).length > 0);
+    if (this.#version > 0 && this.#settling === undefined && !this.#player) this.writeLink();
     for (const button of this.querySelectorAll("button")) {
       if (button.dataset.action) this.#offer(button, answer.actions);
     }
@@ -253,11 +255,20 @@ export class ServingWidget extends HTMLElement {
     write(this.name, new Map(settings.filter(([name, text]) => text !== this.#base[name])));
   }
 
-  /** A control's text as Python reads it; as typed where it is wrong or not yet read. @param {string} name */
+  /** A control's text as Python reads it; as typed where it is wrong or not yet read, unless that is nothing. @param {string} name */
   #now(name) {
     const typed = this.#typed[name] ?? "";
     const read = this.#read === this.#version && !(name in this.#errors);
-    return read ? (this.#accepted[name] ?? typed) : typed;
+    return read || !typed.trim() ? (this.#accepted[name] ?? typed) : typed;
+  }
+
+  /** The settings that stand where those typed are refused. */
+  get #standing() {
+    const named = Object.keys(this.#errors).map((name) => this.#controls.get(name));
+    const empty = this.#status.dataset.empty ?? "";
+    return named
+      .map((control) => `${control?.root.dataset.label} ${control?.value(this.#accepted[control.name] ?? "") || empty}`)
+      .join(", ");
   }
 
   async #copyLink() {
@@ -297,7 +308,9 @@ export class ServingWidget extends HTMLElement {
     const shown = this.#broken ? "broken" : phase;
     const why = this.#broken || reason || this.#status.dataset.unreachable || "";
     this.dataset.phase = shown;
-    setText(this.#status, (this.#status.dataset[shown] ?? "").replace("{reason}", () => why));
+    const words = shown === "ready" && this.hasAttribute("data-refused") ? "refused" : shown;
+    const said = (this.#status.dataset[words] ?? "").replace("{reason}", () => why);
+    setText(this.#status, said.replace("{settings}", () => this.#standing));
     const retry = /** @type {HTMLElement} */ (this.querySelector("[data-tool=retry]"));
     retry.hidden = phase !== "failed";
   }

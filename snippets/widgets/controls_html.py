@@ -80,6 +80,7 @@ def number_html(control: Number, id_: str, typed: str, state: ControlState) -> s
         error,
         class_="control",
         data_control=control.name,
+        data_label=control.label,
         data_unit=control.unit,
         data_momentary=control.momentary,
         hidden=state.hidden,
@@ -92,7 +93,12 @@ def choice_html(control: Choice, id_: str, typed: str, state: ControlState) -> s
     labels = {option.value: option.label for option in state.options or ()}
     off = {option.value for option in control.options} - set(labels)
     shown = tag("span", text(state.shown), class_="control-shown")
-    attributes: dict[str, str | bool] = {"class_": "control", "data_control": control.name, "hidden": state.hidden}
+    attributes: dict[str, str | bool] = {
+        "class_": "control",
+        "data_control": control.name,
+        "data_label": control.label,
+        "hidden": state.hidden,
+    }
     if control.style == "select":
         options = "".join(
             tag(

@@ -23,6 +23,8 @@ WORDS = {
     "failed": "Python could not start: {reason}. The page still shows the default.",
     "unreachable": "its files did not load",
     "broken": "Python stopped at this setting: {reason}. The numbers shown are from before it.",
+    "refused": "Results are for {settings}, the last setting that works",
+    "empty": "left empty",
     "copied": "Link copied",
     "uncopied": "The link is in the address bar",
 }

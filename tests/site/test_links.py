@@ -77,6 +77,21 @@ def test_wrong_text_stands_in_the_address_encoded_and_comes_back(sample: Page) -
     assert sample.inner_text("#sample-layers-error") == "Layers takes a whole number from 1 to 200."
 
 
+def test_an_empty_field_does_not_stand_in_the_address(sample: Page) -> None:
+    sample.fill("#sample-heads", "32")
+    sample.fill("#sample-layers", "10")
+    settle(sample)
+    sample.fill("#sample-layers", "")  # refused: the results are still those of 10 layers
+    settle(sample)
+    assert fragment(sample) == "sample=layers:10,heads:32"
+    sample.evaluate("document.querySelector('details.controls-group').open = true")
+    sample.fill("#sample-ratio", "0.25")
+    settle(sample)
+    sample.fill("#sample-ratio", "")
+    settle(sample)
+    assert fragment(sample) == "sample=layers:10,heads:32"
+
+
 DAMAGED = (
     *("%", "%E0%A4%A", "=", "&&&", "sample", "sample=", "sample=layers", "sample=layers:", "sample=:5"),
     *("sample=layers:%FF", "sample=layers:1:2:3", "sample=form:zzz", "sample=nothing:1", "nothing=layers:1"),

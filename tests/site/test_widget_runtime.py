@@ -47,6 +47,8 @@ def test_wrong_text_gets_a_message_keeps_what_was_typed_and_the_rest_goes_on(
     assert field.get_attribute("aria-invalid") == "true"
     assert f"sample-{control}-error" in (field.get_attribute("aria-describedby") or "")
     assert cells(page) == "640"
+    kept = {"layers": "Layers 80", "kv_heads": "KV heads 8"}[control]
+    assert page.evaluate(STATUS) == f"Results are for {kept}, the last setting that works"
     page.fill("#sample-heads", "32")
     settle(page)
     assert page.inner_text("[data-readout=share] .value") == "4"  # 32 query heads over the 8 KV heads kept
@@ -54,6 +56,47 @@ def test_wrong_text_gets_a_message_keeps_what_was_typed_and_the_rest_goes_on(
     settle(page)
     assert error(page, control) == ""
     assert field.get_attribute("aria-invalid") is None
+    assert page.evaluate(STATUS) == "Live"
+
+
+DIMMED = """(root) => {
+  const paint = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const light = (colour) => {
+    paint.fillStyle = colour;
+    paint.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = light(getComputedStyle(root.querySelector('.readouts')).backgroundColor);
+  return [...root.querySelectorAll('.value, .widget-status')].map((one) => {
+    const [low, high] = [ground, light(getComputedStyle(one).color)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  });
+}"""
+
+
+def test_results_of_refused_input_stand_back_and_stay_readable(sample: Page) -> None:
+    page = sample
+    tone = "getComputedStyle(document.querySelector('[data-readout=cells] .value')).color"
+    normal = page.evaluate(tone)
+    page.fill("#sample-layers", "0")
+    settle(page)
+    page.wait_for_timeout(200)
+    assert page.evaluate(tone) != normal
+    for scheme in ("default", "slate"):
+        page.evaluate("(scheme) => { document.body.dataset.mdColorScheme = scheme; }", scheme)
+        page.wait_for_timeout(200)
+        assert min(page.eval_on_selector("serving-widget", DIMMED)) >= 4.5
+    page.evaluate("document.body.dataset.mdColorScheme = 'default'")
+    page.fill("#sample-layers", "10")
+    settle(page)
+    assert page.evaluate(tone) == normal
+
+
+def test_a_refused_choice_and_an_empty_field_are_named_by_what_stands(sample: Page) -> None:
+    page = go(sample, "sample=kind:nonsense,ratio:7")
+    assert page.evaluate(STATUS) == "Results are for Attention GQA, Ratio left empty, the last setting that works"
 
 
 def test_a_wrong_control_in_a_folded_group_opens_it(sample: Page) -> None:
