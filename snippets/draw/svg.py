@@ -5,6 +5,7 @@ Coordinates are rounded to a tenth before printing, so that CPython and Pyodide 
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
 from typing import Literal
 
@@ -36,13 +37,18 @@ def text_width(label: str, size_px: float = 13, bold: bool = False) -> float:
     return units / 1000 * size_px * (_BOLD if bold else 1)
 
 
+@cache  # a drawing has thousands of attributes, of a few names
+def _attribute(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
+
 def el(tag: str, *children: str, **attributes: str | float | None) -> str:
     """One element. `class_` is class, `stroke_width` is stroke-width; numbers are rounded; None is left out."""
     parts = [tag]
     for key, value in attributes.items():
         if value is not None:
-            shown = value if isinstance(value, str) else num(value)
-            parts.append(f'{key.rstrip("_").replace("_", "-")}="{escape(shown)}"')
+            shown = escape(value) if isinstance(value, str) else num(value)
+            parts.append(f'{_attribute(key)}="{shown}"')
     opening = " ".join(parts)
     return f"<{opening}>{''.join(children)}</{tag}>" if children else f"<{opening}/>"
 

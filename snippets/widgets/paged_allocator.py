@@ -41,7 +41,7 @@ def _readouts(setup: Setup, strategy: Strategy, moment: Moment) -> tuple[Readout
     return (
         Readout("used", "tokens stored", count(stored), "", "kv", f"{percent(stored / setup.pool)} of the pool"),
         Readout("reserved", "reserved", count(reserved), "", "", f"{percent(reserved / setup.pool)} of the pool"),
-        Readout("utilization", "utilization", used, "%", "", f"{whole_run} over the whole run"),
+        Readout("utilization", "utilization", used, "%", "", f"{whole_run} over the run"),
         Readout("fit", "would fit", count(fits[strategy]), "at once", "", f"{count(fits[other])} {instead}"),
     )
 
