@@ -92,12 +92,19 @@ function changed() {
   else scrollTo(0, history.state.y ?? scrollY); // the theme does so only where it saw the step
 }
 
+/** Whether the page that has just come was never left before. The theme marks the first one at a time of its own. */
+function isFirstVisit() {
+  const loaded = /** @type {PerformanceNavigationTiming | undefined} */ (performance.getEntriesByType("navigation")[0]);
+  return page === "" ? loaded?.type === "navigate" : history.state === null;
+}
+
 /** A page has just come: if its address sets a widget, the browser found no element of that name to scroll to. */
 function arrived() {
+  const isFirst = isFirstVisit();
   page = location.pathname;
   agree();
   const fragment = parse(location.hash);
-  if (history.state !== null) return;
+  if (!isFirst) return;
   if (target(fragment)) reveal(fragment);
   else openTo(fragment.anchor);
 }

@@ -38,12 +38,15 @@ def test_a_link_opens_in_its_state_at_its_heading(sample_site: str, opens: Opens
     assert fragment(page) == "the-lab&sample=kind:mla,layers:53,kv_heads:16,form:b"
 
 
-def test_a_link_without_a_heading_shows_the_widget(sample_site: str, opens: Opens) -> None:
+def test_a_link_without_a_heading_shows_the_widget(sample_site: str, site: str, opens: Opens) -> None:
     page = opens(sample_site, width=360)
     page.set_viewport_size({"width": 360, "height": 300})
     page.goto("about:blank")
     page.goto(f"{sample_site}#sample=layers:53")
     assert 0 <= top_of(page, "serving-widget") < 100
+    page.goto("about:blank")
+    page.goto(f"{site}#how_many_fit=seq_len:4096")
+    until(page, "Math.abs(document.querySelector('serving-widget').getBoundingClientRect().top) < 100")
     page.goto("about:blank")
     page.goto(f"{sample_site}#below&sample=layers:53")
     assert 0 <= top_of(page, "#below") < 300
