@@ -1,10 +1,29 @@
 // @ts-check
-/** What the theme leaves undone: names for the landmarks of its copy buttons, and a search for what is pasted. */
+/** What the theme leaves undone: landmarks without a name, tables no key can scroll, a search that trips over flags. */
 
-function nameLandmarks() {
+/** A table wider than the page scrolls on its own; then a key must reach it. */
+const tables = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const wide = target.scrollWidth > target.clientWidth;
+    const attributes = { tabindex: "0", role: "group", "aria-label": "Table" };
+    for (const [name, value] of Object.entries(attributes)) {
+      if (wide) target.setAttribute(name, value);
+      else target.removeAttribute(name);
+    }
+  }
+});
+
+/** @type {WeakSet<Element>} */
+const watched = new WeakSet(); // to watch one again would report it again
+
+function mend() {
   for (const [index, nav] of document.querySelectorAll("nav.md-code__nav").entries()) {
     const name = `Code block ${index + 1}`;
     if (nav.getAttribute("aria-label") !== name) nav.setAttribute("aria-label", name);
+  }
+  for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) {
+    if (!watched.has(table)) tables.observe(table);
+    watched.add(table);
   }
 }
 
@@ -21,7 +40,7 @@ function cleanQuery({ target }) {
 
 /** The theme adds them by script, on every page that it shows. */
 export function start() {
-  new MutationObserver(nameLandmarks).observe(document.body, { childList: true, subtree: true });
-  nameLandmarks();
+  new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+  mend();
   document.addEventListener("input", cleanQuery, { capture: true });
 }
