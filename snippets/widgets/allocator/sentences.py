@@ -17,7 +17,8 @@ RULES: dict[Strategy, str] = {
     "contiguous": "A request gets in when a piece of the maximum context's length is free, and keeps it to its end.",
     "paged": (
         "A request gets in when its prompt's blocks are free. If a running one needs a block and none is free, the "
-        "last to start gives all its blocks back, waits, and computes its tokens again (preemption, as in vLLM)."
+        "last to start gives all its blocks back, waits, and computes its tokens again (preemption, as in vLLM). "
+        "“Would fit” counts requests at their full length; while they are shorter, more can be in at once."
     ),
 }
 LEFT_OVER: dict[Strategy, str] = {

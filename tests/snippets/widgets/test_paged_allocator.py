@@ -111,6 +111,14 @@ def test_a_full_pool_makes_the_next_wait_when_the_maximum_is_reserved() -> None:
     assert "Sequence 7 must wait: no piece of 256 tokens is free." in shown.figures[0].detail
 
 
+def test_more_than_would_fit_are_in_memory_while_they_are_short_and_a_note_says_why() -> None:
+    # 24 × 96 blocks over the 139 that they take at their longest: 16. Their prompts alone take far fewer.
+    shown = view(**PRESETS["queue"], strategy="paged")
+    assert [row[2] for row in shown.figures[0].table.rows] == ["in memory"] * 24
+    assert {one.name: one.value for one in shown.readouts}["fit"] == "16"
+    assert "“Would fit” counts requests at their full length" in shown.notes[0]
+
+
 def test_a_full_pool_preempts_the_last_to_start_when_paged() -> None:
     # The recorded run "pool runs full" has these lengths and 32 blocks; sequence 12 is the first to go, in step 18.
     assert RECORDED["pool runs full"]["preempted"][0] == [18, 12]
