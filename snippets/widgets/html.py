@@ -28,6 +28,7 @@ WORDS = {
     "copied": "Link copied",
     "uncopied": "The link is in the address bar",
 }
+IN_VIEW = 3  # readouts that a phone has in one row
 NO_SCRIPT = "The controls need JavaScript. The numbers and drawings show the state they open in."
 _SAFE = "-_.!~*'()"  # what encodeURIComponent leaves as it is
 
@@ -85,6 +86,13 @@ def readout_html(readout: Readout) -> str:
     )
 
 
+def _readouts_html(readouts: Sequence[Readout]) -> str:
+    """The numbers, the first few apart: on a phone they stay in view and the others scroll away."""
+    parts = (("readouts-first", readouts[:IN_VIEW]), ("readouts-rest", readouts[IN_VIEW:]))
+    lists = [tag("dl", *map(readout_html, part), class_=name) for name, part in parts if part]
+    return tag("div", *lists, class_="readouts")
+
+
 def action_html(action: Action, view: View) -> str:
     """A button that applies the change the view holds for it; with nothing left to do it is off."""
     return tag(
@@ -137,7 +145,7 @@ def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
     groups = "".join(group_html(widget.name, group, typed, view) for group in widget.groups)
     actions = "".join(action_html(action, view) for action in widget.actions)
     results = (
-        tag("dl", *(readout_html(readout) for readout in view.readouts), class_="readouts")
+        _readouts_html(view.readouts)
         + (tag("div", actions, class_="widget-actions") if actions else "")
         + tag("div", _figures_html(answers), class_="widget-figures")
         + tag("div", *(tag("p", text(note)) for note in view.notes), class_="widget-notes")

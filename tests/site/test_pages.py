@@ -79,6 +79,16 @@ def test_a_number_in_prose_opens_to_its_expression_by_mouse_and_keyboard(site: s
     assert figure.get_attribute("aria-describedby") == "fig-note"
     page.keyboard.press("Escape")
     assert page.locator("#fig-note").count() == 0
+    page.mouse.move(2, 2)
+    figure.hover()
+    page.wait_for_timeout(100)
+    assert page.locator("#fig-note").count() == 0  # the pointer only passes
+    until(page, "document.getElementById('fig-note')", "a resting pointer opens the number")
+    page.locator("#fig-note").hover()
+    page.wait_for_timeout(300)
+    assert page.locator("#fig-note").count() == 1
+    page.mouse.move(2, 2)
+    until(page, "!document.getElementById('fig-note')", "the note goes when the pointer leaves")
     figure.focus()
     for key in ("Enter", " "):
         page.keyboard.press(key)
@@ -90,6 +100,69 @@ def test_a_number_in_prose_opens_to_its_expression_by_mouse_and_keyboard(site: s
     box = page.locator("#fig-note").bounding_box()
     assert box is not None
     assert box["x"] >= 0 and box["x"] + box["width"] <= 360
+
+
+STOPS = """() => {
+  const block = (figure) => figure.closest('table') ?? figure.closest('p, li, dd, dt, figcaption, blockquote');
+  const figures = [...document.querySelectorAll('.fig[role=button]')];
+  const stops = figures.filter((figure) => figure.tabIndex === 0);
+  return [figures.length, stops.length, new Set(figures.map(block)).size, new Set(stops.map(block)).size];
+}"""
+
+
+def test_the_numbers_of_a_paragraph_or_table_are_one_stop_and_arrows_reach_them_all(site: str, opens: Opens) -> None:
+    page = opens(f"{site}lessons/kv-cache/")
+    figures, stops, blocks, blocks_with_a_stop = page.evaluate(STOPS)
+    assert stops == blocks == blocks_with_a_stop < figures / 2
+    table = page.locator("article table:has(.fig[role=button] ~ *, td + td .fig[role=button])").first
+    inside = table.locator(".fig[role=button]")
+    assert inside.count() > 2
+    first, last = inside.first, inside.last
+    first.focus()
+    assert page.text_content(f"#{first.get_attribute('aria-describedby')}")  # how to reach the others
+    for number in inside.all()[1:]:
+        page.keyboard.press("ArrowRight")
+        assert number.evaluate("(one) => one === document.activeElement && one.tabIndex === 0")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#fig-note").startswith(f"{last.inner_text()} = ")
+    page.keyboard.press("Home")  # an open number hands on to the next
+    assert page.inner_text("#fig-note").startswith(f"{first.inner_text()} = ")
+    assert last.get_attribute("tabindex") == "-1"
+    page.keyboard.press("Tab")
+    assert not page.evaluate("document.activeElement.matches('table .fig')")
+
+
+def test_numbers_and_terms_look_different(site: str, opens: Opens) -> None:
+    page = opens(f"{site}lessons/kv-cache/")
+    look = "(one) => [getComputedStyle(one).textDecorationLine, getComputedStyle(one).backgroundColor]"
+    line, ground = page.locator(".fig[role=button]").first.evaluate(look)
+    assert (line, ground) != ("underline", "rgba(0, 0, 0, 0)") and line == "none"
+    assert page.locator("abbr[data-definition]").first.evaluate(look) == ["underline", "rgba(0, 0, 0, 0)"]
+
+
+def test_a_table_wider_than_a_phone_shows_that_it_scrolls_and_keeps_its_first_column(site: str, opens: Opens) -> None:
+    page = opens(f"{site}lessons/kv-cache/", width=360)
+    wide = (
+        "[...document.querySelectorAll('.md-typeset__scrollwrap')].find((one) => one.scrollWidth > one.clientWidth + 9)"
+    )
+    until(page, f"!!{wide}")
+    before = page.evaluate(f"{wide}.querySelector('td').getBoundingClientRect().left")
+    assert "scroll, scroll" in page.evaluate(f"getComputedStyle({wide}).backgroundAttachment")
+    page.evaluate(f"{wide}.scrollLeft = 1e4")
+    assert page.evaluate(f"{wide}.querySelector('td').getBoundingClientRect().left") >= min(before, 12)
+    assert page.evaluate(f"{wide}.querySelector('td:last-child').getBoundingClientRect().right") <= 360
+
+
+def test_on_a_phone_the_copy_button_stands_above_the_code(site: str, opens: Opens) -> None:
+    page = opens(f"{site}lessons/kv-cache/", width=360)
+    until(page, "document.querySelector('.md-code__nav')")
+    shown = "[...document.querySelectorAll('pre:has(> .md-code__nav)')].filter((pre) => pre.offsetHeight)"
+    covered = """.map((pre) => {
+      const text = document.createRange();
+      text.selectNodeContents(pre.querySelector('code'));
+      return text.getBoundingClientRect().top - pre.querySelector('.md-code__button').getBoundingClientRect().bottom;
+    })"""
+    assert min(page.evaluate(shown + covered)) >= 0
 
 
 def test_going_to_another_page_and_back_keeps_python_and_the_state(site: str, opens: Opens) -> None:
