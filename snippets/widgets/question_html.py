@@ -13,7 +13,7 @@ def question_html(question: Question, reveal_html: str) -> str:
     field = tag(
         "input",
         type="text",
-        inputmode="numeric" if question.whole else "decimal",
+        inputmode="numeric" if question.whole and question.exact is None else "decimal",
         id=id_,
         size="9",
         autocomplete="off",

@@ -8,7 +8,7 @@ from snippets import baseline, decode_step
 from snippets.draw.figure import Table
 from snippets.draw.html import table_html
 from snippets.kv_cache_size import QWEN2_5_7B, QWEN2_5_7B_QUERY_HEADS, kv_bytes, kv_bytes_per_token
-from snippets.units import GB, GIB, KIB, count, gb, gib, kib, percent
+from snippets.units import GIB, KIB, count, gb, gib, kib, percent
 from snippets.widgets.question import Question
 
 _MHA = replace(QWEN2_5_7B, num_kv_heads=QWEN2_5_7B_QUERY_HEADS)
@@ -30,7 +30,6 @@ PER_TOKEN = Question(
         (kv_bytes_per_token(_MHA) / KIB, "all 28 query heads counted: only the 4 KV heads are cached"),
         (kv_bytes_per_token(_ONE_LAYER) / KIB, "one layer only: every one of the 28 keeps its own"),
         (kv_bytes_per_token(_FP32) / KIB, "four bytes per number: BF16 has two"),
-        (_PER_TOKEN / 1000, "kilobytes of 1,000 bytes: a KiB has 1,024"),
     ),
 )
 
@@ -48,7 +47,6 @@ EIGHT_LONG = Question(
     mistakes=(
         (kv_bytes(QWEN2_5_7B, _LONG) / GIB, "one sequence: each of the eight has a cache of its own"),
         (_EIGHT_LONG / GIB / 2, "keys without values: the factor 2 is missing"),
-        (_EIGHT_LONG / GB, "GB of 10^9 bytes: a GiB has 2^30"),
         (kv_bytes(_MHA, _LONG, _EIGHT) / GIB, "all 28 query heads counted: only the 4 KV heads are cached"),
     ),
 )
@@ -69,13 +67,11 @@ FOUR_BIT_SEQUENCES = Question(
     ),
     unit="sequences",
     answer=int(baseline.sequences(weights_bytes=_AWQ)),
-    answer_text=(
-        f"{int(baseline.sequences(weights_bytes=_AWQ))} whole sequences "
-        f"({baseline.sequences(weights_bytes=_AWQ):.2f} before rounding down)"
-    ),
+    answer_text=f"{int(baseline.sequences(weights_bytes=_AWQ))} whole sequences",
     minimum=1,
     maximum=10_000,
     whole=True,
+    exact=baseline.sequences(weights_bytes=_AWQ),
     near=0.03,
     mistakes=(
         (int(baseline.sequences()), "the answer for BF16 weights"),
@@ -169,7 +165,7 @@ WORKING = {  # HTML under "Show the answer"
         f"than twice the {gib(baseline.available_bytes())} that are left beside them.</p>{_tokens_table()}"
     ),
     FOUR_BIT_SEQUENCES.name: (
-        f"<p><strong>{FOUR_BIT_SEQUENCES.answer_text}.</strong> {gib(baseline.REQUESTED_BYTES)} requested − "
+        f"<p><strong>{FOUR_BIT_SEQUENCES.answer_in_full}.</strong> {gib(baseline.REQUESTED_BYTES)} requested − "
         f"{gib(_AWQ)} weights − {baseline.OTHER_GIB:.2f} GiB of other memory = "
         f"{gib(baseline.available_bytes(weights_bytes=_AWQ))}, and a sequence takes {gib(_SEQUENCE_BYTES, 4)}. "
         f"Halving the cache's bytes instead gives fewer:</p>{_levers_table()}"

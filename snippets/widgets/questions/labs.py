@@ -27,10 +27,11 @@ SERVE_KV = Question(
     ),
     unit="requests",
     answer=int(_FP8),
-    answer_text=f"{int(_FP8)} whole requests ({_FP8:.2f} before rounding down)",
+    answer_text=f"{int(_FP8)} whole requests",
     minimum=1,
     maximum=100_000,
     whole=True,
+    exact=_FP8,
     near=0.08,  # the range of other memory is that wide
     mistakes=(
         (int(_BF16), "two bytes per number: an FP8 cache has one"),

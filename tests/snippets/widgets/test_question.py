@@ -19,7 +19,7 @@ KIB = Question(
     answer_text="56 KiB",
     minimum=0.1,
     maximum=100_000,
-    mistakes=((28, "keys without values"), (392, "all 28 query heads counted"), (57.344, "KB, not KiB")),
+    mistakes=((28, "keys without values"), (392, "all 28 query heads counted")),
 )
 
 
@@ -41,7 +41,8 @@ def test_close_says_how_close_and_gives_the_answer() -> None:
         ("70", "70 KiB is 25.0 % too high."),
         ("1,000", "1,000 KiB is 17.9× too high."),
         ("100000", "100,000 KiB is more than 1,000× too high."),
-        ("57.3", "57.30 KiB is 2.3 % too high. That looks like KB, not KiB."),
+        ("57.3", "57.30 KiB is 2.3 % too high. That looks like kilobytes of 1,000 bytes: a KiB has 1,024."),
+        ("57,344", "57,344 KiB is more than 1,000× too high. That looks like bytes: a KiB has 1,024 of them."),
     ],
 )
 def test_a_wrong_number_is_told_how_far_off_and_what_it_looks_like(typed: str, message: str) -> None:
@@ -49,8 +50,58 @@ def test_a_wrong_number_is_told_how_far_off_and_what_it_looks_like(typed: str, m
 
 
 def test_a_mistake_wins_over_closeness_when_it_is_nearer() -> None:
-    assert "KB, not KiB" in grade(replace(KIB, near=0.05), "57.3")["message"]
+    assert "kilobytes of 1,000 bytes" in grade(replace(KIB, near=0.05), "57.3")["message"]
     assert grade(replace(KIB, near=0.05), "56.6")["verdict"] == "near"
+
+
+# 8 · 32,768 tokens · 57,344 B = 15,032,385,536 B = 14 GiB = 15.03 GB = 14,336 MiB
+GIB = replace(KIB, unit="GiB", answer=14, answer_text="14 GiB", maximum=1000, mistakes=((1.75, "one sequence"),))
+
+
+@pytest.mark.parametrize(
+    ("typed", "looks_like"),
+    [
+        ("15.03", "GB of 10^9 bytes: a GiB has 2^30"),
+        ("15,032,385,536", "bytes: a GiB has 2^30 of them"),  # far above the range
+        ("14336", "MiB: a GiB has 1,024 of them"),
+        ("1.75", "one sequence"),
+    ],
+)
+def test_the_answer_in_another_unit_is_known_for_every_question_in_gib(typed: str, looks_like: str) -> None:
+    assert grade(GIB, typed)["verdict"] == "off"
+    assert grade(GIB, typed)["message"].endswith(f" That looks like {looks_like}.")
+
+
+def test_a_share_given_as_a_fraction_is_known() -> None:
+    share = replace(KIB, unit="%", answer=3.2, answer_text="3.2 %", minimum=1, maximum=100, mistakes=())
+    assert "a fraction of 1" in grade(share, "0.032")["message"]
+    assert grade(share, "0.5")["verdict"] == "error"  # neither in the range nor a known mistake
+
+
+# 34.65 sequences fit by vLLM's line; 34 of them are whole.
+WHOLE = replace(
+    KIB, unit="sequences", answer=34, answer_text="34 whole sequences", minimum=1, mistakes=(), whole=True, exact=34.65
+)
+
+
+@pytest.mark.parametrize("typed", ["34", "34.65", "34.6"])
+def test_the_quotient_is_as_right_as_the_whole_number_below_it(typed: str) -> None:
+    said = "Right: 34 whole sequences; 34.65 is what vLLM prints."
+    assert grade(WHOLE, typed) == {"verdict": "right", "message": said}
+
+
+def test_a_fraction_elsewhere_is_wrong_and_where_no_quotient_is_known_no_answer() -> None:
+    assert grade(WHOLE, "30.5")["verdict"] == "off"
+    assert grade(replace(WHOLE, exact=None), "34.65") == {
+        "verdict": "error",
+        "message": "Your estimate takes a whole number from 1 to 100,000 sequences.",
+    }
+
+
+@pytest.mark.parametrize(("answer", "whole"), [(35, True), (34, False)])
+def test_a_quotient_that_does_not_round_down_to_the_answer_is_refused(answer: int, whole: bool) -> None:
+    with pytest.raises(ValueError, match=r"34\.65 is not rounded down"):
+        replace(WHOLE, answer=answer, whole=whole)
 
 
 @pytest.mark.parametrize("typed", ["", "abc", "0", "-1", "1e9", "9" * 99, "fifty"])
