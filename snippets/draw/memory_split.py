@@ -1,4 +1,4 @@
-"""One card's memory to scale: weights, other memory as a range, the KV cache as what they leave, and what is left out."""
+"""One card's memory to scale: weights, other memory as a range, the KV cache that they leave, and what is left out."""
 
 from __future__ import annotations
 
