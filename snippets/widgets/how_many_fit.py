@@ -30,7 +30,7 @@ _WORDS = {
     "kv": "left for the KV cache",
     "per request": "one request holds",
     "assumed": "Computed, not measured: other memory (activations, CUDA context, graphs) is assumed to take "
-    "{other:g} GiB, or {low:g} to {high:g}. A start-up log of the card will replace it.",
+    "{other:g} GiB, from a range of {low:g} to {high:g} GiB. A start-up log of the card will replace it.",
     "ceiling": "vLLM runs at most {most} requests at once, whatever the memory, unless max_num_seqs is raised.",
     "no room": "With {share} of the card, nothing is left for the cache once the weights and up to {other_high:g} GiB "
     "of other memory are in: vLLM may refuse to start. Raise gpu_memory_utilization or take smaller weights.",
