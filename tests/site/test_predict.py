@@ -19,9 +19,10 @@ def test_a_number_is_judged_where_it_is_typed(sample: Page) -> None:
     assert check(sample, "28") == "28 KiB is 2.0× too low. That looks like keys without values."
     assert check(sample, "55") == "Close: 1.8 % too low. It is 56 KiB."
     assert check(sample, "56") == "Right: 56 KiB."
-    sample.fill("#question-sample_question", "57")
+    assert check(sample, "57") == "57 KiB is 1.8 % too high. That looks like kilobytes of 1,000 bytes: a KiB has 1,024."
+    sample.fill("#question-sample_question", "56.5")
     sample.click("text=Check")
-    assert until(sample, VERDICT) == "Close: 1.8 % too high. It is 56 KiB."
+    assert until(sample, VERDICT) == "Close: 0.9 % too high. It is 56 KiB."
 
 
 def test_wrong_text_is_told_the_range_and_kept(sample: Page) -> None:
