@@ -60,23 +60,32 @@ function followed(event) {
   else jump(fragment.anchor);
 }
 
+/** A new entry in the history. The theme is not told: it would jump once more, late. @param {Fragment} fragment */
+function push(fragment) {
+  history.pushState(null, "", format(fragment));
+  agree();
+}
+
 /** A widget that the link does not name stays as it is. @param {Fragment} fragment @param {ServingWidget} widget */
 function setWidgets(fragment, widget) {
-  const current = parse(location.hash).widgets;
-  history.pushState(null, "", format({ ...fragment, widgets: new Map([...current, ...fragment.widgets]) }));
-  agree();
+  push({ ...fragment, widgets: new Map([...parse(location.hash).widgets, ...fragment.widgets]) });
   for (const one of widgets()) if (fragment.widgets.has(one.name)) one.restore(fragment.widgets.get(one.name));
   widget.scrollIntoView({ block: "start" });
   widget.focus({ preventScroll: true });
   markEntry();
 }
 
-/** The browser's own jump, so that its target and the next stop of the tab key are right. @param {string} anchor */
+/** @param {string} anchor */
 function jump(anchor) {
+  const { anchor: here, widgets } = parse(location.hash);
+  if (here !== anchor) push({ anchor, widgets });
   const element = openTo(anchor);
-  if (parse(location.hash).anchor !== anchor) location.hash = format({ anchor, widgets: new Map() });
-  else element?.scrollIntoView({ block: "start" });
-  keepWidgets();
+  element?.scrollIntoView({ block: "start" });
+  // The next stop of the tab key lies behind the place, as after a jump of the browser's own.
+  const reachable = element?.hasAttribute("tabindex");
+  if (!reachable) element?.setAttribute("tabindex", "-1");
+  element?.focus({ preventScroll: true });
+  if (!reachable) element?.removeAttribute("tabindex");
   markEntry();
 }
 
