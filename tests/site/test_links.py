@@ -250,9 +250,8 @@ def test_a_heading_followed_on_a_page_of_the_site_stands_below_the_header(site: 
 def test_copy_link_gives_an_address_that_opens_in_this_state(sample: Page) -> None:
     sample.fill("#sample-layers", "53")
     sample.click("text=Copy link")
-    sample.wait_for_timeout(50)
+    until(sample, "document.querySelector('.widget-status').textContent === 'Link copied'", "Link copied")
     assert sample.evaluate("navigator.clipboard.readText()").endswith("/#sample=layers:53")
-    assert sample.inner_text(".widget-status") == "Link copied"
 
 
 ROUND_TRIPS = """
