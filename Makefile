@@ -11,6 +11,7 @@ export NO_MKDOCS_2_WARNING := 1
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
+FORCE:
 .PHONY: help serve site test lint types chromium labs-sync policy lock clean
 help:
 	@head -n 1 Makefile
@@ -28,9 +29,18 @@ node_modules/.installed: package-lock.json .npmrc
 	npm ci --silent
 	@touch $@
 
-$(SITE)/.built: $(VENV)/.site node_modules/.installed $(SOURCES)
+# Written anew only when a source came or went, or the site is built for another address.
+.cache/built-from: FORCE
+	@mkdir -p .cache
+	@printf '%s\n' 'SITE_URL=$(SITE_URL)' 'REPO_URL=$(REPO_URL)' $(sort $(SOURCES)) > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# Built aside: a build that fails leaves the site that is there.
+$(SITE)/.built: $(VENV)/.site node_modules/.installed .cache/built-from $(SOURCES)
 	$(PY) -m tools.assets
-	$(PY) -m mkdocs build --strict --site-dir $(SITE)
+	@rm -rf $(SITE).new
+	$(PY) -m mkdocs build --strict --site-dir $(SITE).new
+	@rm -rf $(SITE) && mv $(SITE).new $(SITE)
 	@touch $@
 
 site: $(SITE)/.built

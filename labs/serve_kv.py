@@ -34,6 +34,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from io import TextIOWrapper
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -492,6 +493,7 @@ def explain(error: BaseException, args: argparse.Namespace) -> str:
 # --- the run ---
 def run(args: argparse.Namespace) -> None:
     version = installed_vllm(args)
+    check_out(args)
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"  # the engine in this process: exact bytes, nothing left behind
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     import torch
@@ -548,6 +550,15 @@ def run(args: argparse.Namespace) -> None:
     print(f"\nresult: {args.out}\nthe same as a server: {serve_command(args)}")
 
 
+def check_out(args: argparse.Namespace) -> None:
+    """Find out before the paid start whether the result can be written."""
+    try:
+        with Path(args.out).open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise Stop(f"the result could not be written to {args.out} ({error.strerror}): choose another --out") from error
+
+
 def save(result: dict[str, Any], args: argparse.Namespace) -> None:
     try:
         Path(args.out).write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -556,6 +567,9 @@ def save(result: dict[str, Any], args: argparse.Namespace) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without "¥" must not stop the lab
     args = parser().parse_args(argv)
     if args.show_command:
         print(serve_command(args))

@@ -50,6 +50,8 @@ export class ServingWidget extends HTMLElement {
   #player;
   /** @type {(() => void)[]} */
   #stops = [];
+  /** The page the widget stands on. */
+  #path = "";
 
   /** @param {(control: import("./controls.mjs").Control) => string} text @returns {State} */
   #textsOf(text) {
@@ -71,6 +73,7 @@ export class ServingWidget extends HTMLElement {
   }
 
   connectedCallback() {
+    this.#path = location.pathname;
     this.addEventListener("input", this);
     this.addEventListener("click", this);
     for (const element of this.querySelectorAll(":disabled")) {
@@ -251,6 +254,7 @@ export class ServingWidget extends HTMLElement {
 
   /** Put what is set into the address; what differs from how the page opens, that is. */
   writeLink() {
+    if (location.pathname !== this.#path) return; // the reader is on the way to another page
     const settings = [...this.#controls.keys()].map((name) => /** @type {[string, string]} */ ([name, this.#now(name)]));
     write(this.name, new Map(settings.filter(([name, text]) => text !== this.#base[name])));
   }

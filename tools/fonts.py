@@ -21,7 +21,7 @@ MATH = [*ASCII, 0xB1, 0xB7, 0xD7, 0xF7, *range(0x391, 0x3CA), *range(0x2010, 0x2
 
 
 def _subset(source: Path, unicodes: list[int], features: list[str]) -> TTFont:
-    font = TTFont(source)
+    font = TTFont(source, recalcTimestamp=False)  # the same bytes from the same sources
     options = subset.Options(layout_features=features, notdef_outline=True)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=unicodes)

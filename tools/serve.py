@@ -71,20 +71,20 @@ def start(site: Path, port: int) -> ThreadingHTTPServer:
         return ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
 
-def _newest() -> float:
+def _state() -> dict[Path, float]:
+    """Every source and when it was written; one that goes counts as a change too."""
     files = (path for name in WATCHED for path in (ROOT / name, *(ROOT / name).rglob("*")))
-    return max((path.stat().st_mtime for path in files if path.is_file()), default=0.0)
+    return {path: path.stat().st_mtime for path in files if path.is_file()}
 
 
 def _rebuild_on_change(site: Path, stop: threading.Event) -> None:
-    seen = _newest()
+    seen = _state()
     while not stop.wait(0.5):
-        now = _newest()
-        if now > seen:
+        if _state() != seen:
             print("A source changed, building …", flush=True)
             done = subprocess.run(["make", "--no-print-directory", "site", f"SITE={site}"], cwd=ROOT)
             print("Built: reload the page." if done.returncode == 0 else "The build failed: see above.", flush=True)
-            seen = _newest()
+            seen = _state()
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,6 +15,7 @@ from snippets.units import count
 from snippets.widgets.declare import Choice, Control, ControlState, Number, View, Widget
 
 MAX_TYPED_CHARACTERS = 40
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def text_of(value: int | float | str | None) -> str:
@@ -38,9 +40,11 @@ def _allowed(control: Number) -> str:
 
 def read_number(control: Number, typed: str) -> int | float | None:
     """The number typed, thousands commas allowed. Raises ValueError with a sentence that names the allowed range."""
-    text = typed.strip().replace(",", "").replace("_", "") if len(typed) <= MAX_TYPED_CHARACTERS else "too long"
+    text = typed.strip() if len(typed) <= MAX_TYPED_CHARACTERS else "too long"
     if not text and control.optional:
         return None
+    if THOUSANDS.fullmatch(text):  # any other comma may be a decimal one, and is refused
+        text = text.replace(",", "")
     refusal = ValueError(f"{control.label} takes {_allowed(control)}.")
     try:
         value = float(text)
@@ -132,6 +136,8 @@ def look(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layo
         name: _look_of(control, view.controls.get(name, ControlState()), values[name])
         for name, control in widget.controls.items()
     }
+    # What does not apply now cannot be mended by the reader, so it is no reason to refuse the rest.
+    errors = {name: message for name, message in errors.items() if not controls[name].hidden}
     return Answer(replace(view, controls=controls), errors, accepted)
 
 

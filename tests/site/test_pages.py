@@ -29,7 +29,7 @@ def prepare(page: Page, scheme: str, width: int) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.set_viewport_size({"width": width, "height": 800})
     until(page, f"{SCHEME} === '{'slate' if scheme == 'dark' else 'default'}'", scheme)
-    page.wait_for_timeout(250)  # the theme's colours fade over into each other
+    until(page, "document.getAnimations().every((one) => one.playState !== 'running')", "colours have faded over")
 
 
 @each_page

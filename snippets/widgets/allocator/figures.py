@@ -111,4 +111,4 @@ def over_time_figure(setup: Setup, strategy: Strategy, index: int, layout: Layou
     )
     name = "paged_allocator-over-time"
     svg = draw_memory_over_time(name, panels, setup.pool, layout, finding_id(name))
-    return Figure(name, finding, svg, detail, Table(("", *(way(setup, one) for one in STRATEGIES)), rows))
+    return Figure(name, finding, svg, detail, Table(("over the run", *(way(setup, one) for one in STRATEGIES)), rows))

@@ -130,7 +130,7 @@ def _tokens_table() -> str:
         (f"eight sequences of {count(_LONG)}", _LONG, _EIGHT),
     ]
     cells = [(label, count(n * batch), _size(kv_bytes(QWEN2_5_7B, n, batch))) for label, n, batch in rows]
-    return table_html(Table(("", "tokens in flight", "KV cache"), tuple(cells)))
+    return table_html(Table(("load", "tokens in flight", "KV cache"), tuple(cells)))
 
 
 def _size(n: int) -> str:

@@ -217,3 +217,9 @@ def test_both_widths_say_the_same_in_every_preset() -> None:
         assert views[0].readouts == views[1].readouts and views[0].controls == views[1].controls
         for drawn in zip(*(view.figures for view in views), strict=True):
             assert same_text(drawn)
+
+
+def test_a_control_that_does_not_apply_refuses_nothing() -> None:
+    for state in ({"attention": "mha", "num_kv_heads": ""}, {"kv_lora_rank": "abc"}, {"sliding_window": "0"}):
+        assert look(WIDGET, state, {}, "wide").errors == {}
+    assert "num_kv_heads" in look(WIDGET, {"num_kv_heads": ""}, {}, "wide").errors  # GQA: it applies

@@ -115,3 +115,14 @@ def test_no_text_whatever_raises_and_wrong_text_always_has_a_sentence(typed: dic
     values, errors, accepted = read_state(WIDGET, typed, {})
     assert set(values) == set(accepted) == set(WIDGET.controls)
     assert all(message.endswith(".") for message in errors.values())
+
+
+@pytest.mark.parametrize(("typed", "value"), [("1,024", 1024), ("1,048,576", 1048576), ("12,345.5", 12345.5), ("7", 7)])
+def test_commas_are_taken_between_thousands(typed: str, value: float) -> None:
+    assert read_number(Number("n", "N", 1, 0, 10**7, whole=False), typed) == value
+
+
+@pytest.mark.parametrize("typed", ["1,5", "0,92", "56,0", "34,65", "1,0,0", ",", "1,,000"])
+def test_a_comma_that_may_be_a_decimal_one_is_refused(typed: str) -> None:
+    with pytest.raises(ValueError, match="takes a number from 0 to 10,000,000"):
+        read_number(Number("n", "N", 1, 0, 10**7, whole=False), typed)
