@@ -50,6 +50,8 @@ export class ServingWidget extends HTMLElement {
   #player;
   /** @type {(() => void)[]} */
   #stops = [];
+  /** An action pressed before its state was answered. @type {HTMLButtonElement | undefined} */
+  #wanted;
   /** The page the widget stands on. */
   #path = "";
 
@@ -130,12 +132,16 @@ export class ServingWidget extends HTMLElement {
   #pressed(button) {
     const { values, action, tool } = button.dataset;
     const playing = this.#player === button;
+    this.#wanted = undefined;
     this.#pause();
     if (values) this.#set({ ...this.#typed, ...JSON.parse(values) });
     else if (tool === "reset") this.#set({ ...this.#base });
     else if (tool === "copy") this.#copyLink();
     else if (tool === "retry") python.start();
-    else if (action && !playing) {
+    else if (action && !playing && this.#read !== this.#version) {
+      this.#wanted = button; // what it would do is known with the answer that is under way
+      python.start();
+    } else if (action && !playing) {
       if (button.dataset.pause) this.#play(button);
       this.#step(button);
     }
@@ -208,6 +214,8 @@ export class ServingWidget extends HTMLElement {
       if (button.dataset.action) this.#offer(button, answer.actions);
     }
     this.#showPresets();
+    const wanted = this.#wanted;
+    if (wanted && !wanted.disabled) this.#pressed(wanted);
   }
 
   /** @param {HTMLButtonElement} button @param {Record<string, State | null>} actions */

@@ -112,3 +112,11 @@ def test_a_missing_worker_is_said_too(sample_site: str, opens: Opens, watch: Wat
     page.click("text=Try again")
     live(page)
     assert not page.is_visible("text=Try again")
+
+
+def test_an_action_pressed_before_python_is_ready_goes_on_from_the_state_of_the_link(site: str, opens: Opens) -> None:
+    page = opens(f"{site}explore/kv-cache/#paged_allocator=strategy:paged,step:3")
+    page.click("#paged_allocator [data-action=step]")
+    live(page)
+    settle(page)
+    assert page.input_value("#paged_allocator-step") == "4"
