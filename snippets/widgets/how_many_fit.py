@@ -7,13 +7,14 @@ on one RTX 4090. What else takes memory at start is assumed, so the answer has a
 from __future__ import annotations
 
 from dataclasses import replace
+from math import floor
 
 from snippets import baseline
 from snippets.draw.figure import Figure, Layout
 from snippets.draw.memory_split import Load, Split, memory_split
 from snippets.kv_shapes import kv_bytes
 from snippets.planner.budget import MAX_NUM_SEQS
-from snippets.units import GIB, KIB, count, mib, percent
+from snippets.units import GIB, KIB, count, mib
 from snippets.widgets.declare import Choice, Group, Number, Option, Readout, Values, View, Widget
 
 _MOST_TOKENS = baseline.MODEL.max_position_embeddings
@@ -32,8 +33,8 @@ _WORDS = {
     "assumed": "Computed, not measured: other memory (activations, CUDA context, graphs) is assumed to take "
     "{other:g} GiB, from a range of {low:g} to {high:g} GiB. A start-up log of the card will replace it.",
     "ceiling": "vLLM runs at most {most} requests at once, whatever the memory, unless max_num_seqs is raised.",
-    "no room": "With {share} of the card, nothing is left for the cache once the weights and up to {other_high:g} GiB "
-    "of other memory are in: vLLM may refuse to start. Raise gpu_memory_utilization or take smaller weights.",
+    "no room": "gpu_memory_utilization takes {least} to 1 with these weights: below, nothing is left for the cache "
+    "once up to {other_high:g} GiB of other memory are in, and vLLM may refuse to start. Or take smaller weights.",
     "tight": "A request of {tokens} tokens may not fit at all: vLLM refuses to start when one request of "
     "max_model_len does not.",
 }
@@ -83,8 +84,9 @@ def _check(values: Values) -> dict[str, str]:
     try:
         _split(values)
     except ValueError:
-        share = percent(float(values["utilization"] or 0))
-        return {"utilization": _WORDS["no room"].format(share=share, other_high=baseline.OTHER_GIB_HIGH)}
+        taken = _WEIGHTS_BYTES[str(values["weights"])] + baseline.OTHER_GIB_HIGH * GIB
+        least = floor(100 * taken / baseline.VISIBLE_BYTES + 1) / 100  # the first hundredth that leaves something
+        return {"utilization": _WORDS["no room"].format(least=count(least, 2), other_high=baseline.OTHER_GIB_HIGH)}
     return {}
 
 

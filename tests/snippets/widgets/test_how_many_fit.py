@@ -56,5 +56,7 @@ def test_a_request_longer_than_the_cache_stops_the_start() -> None:
 
 def test_a_utilization_that_leaves_nothing_is_refused_and_the_last_good_one_shown() -> None:
     answer = shown(utilization="0.6")
-    assert "nothing is left for the cache" in answer["errors"]["utilization"]
+    assert "takes 0.69 to 1 " in answer["errors"]["utilization"]  # (14.19 + 2) / 23.64 = 0.685
+    assert "takes 0.31 to 1 " in shown(weights="awq", utilization="0.3")["errors"]["utilization"]  # (5.19 + 2) / 23.64
+    assert shown(utilization="0.69")["errors"] == shown(weights="awq", utilization="0.31")["errors"] == {}
     assert readout(answer, "requests")[0] == "14"
