@@ -13,6 +13,7 @@ MODULES = sorted((ROOT / "snippets").rglob("*.py"))
 # Lowest first; a module that is not named stands on its folder's floor, a file of snippets/ itself on that of planner/.
 FLOORS = [
     {"units", "kv_cache_size", "sources", "tiny_transformer"},
+    {"model_config"},
     {"catalog"},
     {"planner"},
     {"sim"},

@@ -1,0 +1,28 @@
+"""What is left of a card for the KV cache, with error bars: weights are exact, the rest is fitted to start-up logs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bytes: the expected value and the ends that nine of ten logs stay within."""
+
+    low: int
+    expected: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """One rank's memory, in the order vLLM subtracts it. The rank with the least left decides."""
+
+    total_bytes: int  # what the driver reports
+    requested_bytes: int  # ceil(total * gpu_memory_utilization)
+    weights_bytes: int  # per rank; exact or given
+    weights_given: bool  # True: typed by the user, not counted from the config
+    activation: Range  # peak of the profile run
+    non_torch: Range  # CUDA context, NCCL
+    cuda_graphs: Range
+    available: Range  # for the KV cache; low goes with the high ends above
