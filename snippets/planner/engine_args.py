@@ -1,4 +1,4 @@
-"""What the user asks of vLLM: the engine arguments that change memory, under their own names and with their defaults."""
+"""What the user asks of vLLM: the arguments that change memory, under their own names, with their defaults."""
 
 from __future__ import annotations
 

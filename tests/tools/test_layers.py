@@ -21,11 +21,12 @@ FLOORS = [
     {"widgets"},
     {"figures"},
 ]
+PLANNER = FLOORS.index({"planner"})
 
 
 def floor(parts: tuple[str, ...]) -> int:
     """The floor of a module given by its dotted name below snippets."""
-    return next((i for i, names in enumerate(FLOORS) if parts and parts[0] in names), 2)
+    return next((i for i, names in enumerate(FLOORS) if parts and parts[0] in names), PLANNER)
 
 
 def imported(path: Path) -> set[tuple[str, ...]]:
