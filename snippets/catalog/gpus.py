@@ -6,6 +6,7 @@ import json
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, Literal
 
 from snippets.units import GB, GIB
 
@@ -27,12 +28,15 @@ class Gpu:
 
     key: str
     name: str
+    vendor: Literal["nvidia", "amd"]
     sold_as_gb: int  # the number in the product name
+    compute_capability: tuple[int, int]  # as torch.cuda.get_device_capability says it; decides vLLM's backends
     visible_gib: float | None  # what the driver reports to a program, in GiB
     bandwidth_gb_per_s: float | None  # 10**9 bytes a second
     bf16_dense_tflops: float | None  # 10**12 BF16 operations a second, FP32 accumulate, without sparsity
     source: str
     read: str  # the day it was read, ISO 8601
+    unified_memory: bool = False  # shared with the CPU: the system takes part of what is visible
 
     @property
     def visible_bytes(self) -> int:
@@ -62,7 +66,12 @@ def gpus() -> dict[str, Gpu]:
     raw = pkgutil.get_data("snippets.catalog", "gpus.json")  # works from inside a zip too, as in the browser
     if raw is None:
         raise FileNotFoundError("snippets/catalog/gpus.json")
-    return {key: Gpu(key=key, **fields) for key, fields in json.loads(raw).items()}
+    return {key: _gpu(key, fields) for key, fields in json.loads(raw).items()}
+
+
+def _gpu(key: str, fields: dict[str, Any]) -> Gpu:
+    major, minor = fields.pop("compute_capability")
+    return Gpu(key=key, compute_capability=(major, minor), **fields)
 
 
 def gpu(key: str) -> Gpu:
