@@ -18,8 +18,9 @@ class LayerSpec:
     head_size: int = 0  # elements
     head_size_v: int = 0  # elements; 0 stands for head_size
     dtype: str = "bfloat16"  # storage dtype, torch's name: "bfloat16", "float16", "uint8", …
-    cache_dtype: str = "auto"  # --kv-cache-dtype of this layer: decides packed layouts and per-token scales
-    sliding_window: int = 0  # tokens; sliding kinds
+    cache_dtype: str | None = "auto"  # --kv-cache-dtype of this layer: decides packed layouts and per-token scales;
+    # None where vLLM passes none on (indexer and compressor caches): such MLA layers do not merge with "auto" ones
+    sliding_window: int = 0  # tokens; sliding kinds. 0 is none
     attention_chunk_size: int = 0  # tokens; chunked
     shapes: tuple[tuple[int, ...], ...] = ()  # mamba: state shapes on this rank
     dtypes: tuple[str, ...] = ()  # mamba: one per shape
@@ -40,6 +41,7 @@ class LayerRun:
 
     count: int
     spec: LayerSpec
+    name: str = ""  # of its first layer, for vLLM's messages; "" counts: "layers.7"
 
 
 Stage = tuple[LayerRun, ...]  # what one pipeline stage holds on each of its tensor-parallel ranks
@@ -66,10 +68,12 @@ class CacheGroup:
     num_layers: int  # over all stages
     kind: str  # vLLM's class name: "FullAttentionSpec", "SlidingWindowSpec", …
     block_size: int  # tokens
-    page_size_bytes: int  # one block in one layer
-    max_bytes_per_request: int  # max_memory_usage_bytes of the group's spec, one layer
+    page_size_bytes: int  # one block in one layer; of a UniformTypeKVCacheSpecs in all layers of the first stage
+    max_bytes_per_request: int  # max_memory_usage_bytes of the group's spec: one layer, or as above
     blocks_per_request: int  # block ids a request of max_model_len takes in this group
-    spec: LayerSpec  # the merged spec; the first of them where they differ
+    spec: LayerSpec  # the merged spec, after block sizes and pages were unified; the first of them where they differ
+    layers_per_stage: tuple[int, ...] = ()
+    members: tuple[LayerRun, ...] = ()  # UniformTypeKVCacheSpecs: the specs in it, with their layers over all stages
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,8 @@ class CachePlan:
     num_gpu_blocks: int
     groups: tuple[CacheGroup, ...]
     bytes_per_block: int  # all layers of the fullest stage; padding layers included
-    blocks_per_request: int  # of max_model_len
-    max_concurrency: float
+    blocks_per_request: int  # of max_model_len; max_concurrency is num_gpu_blocks / this
+    max_concurrency: float  # 0.0 where nothing is cached (no groups): then the cache limits nothing
     kv_cache_size_tokens: int  # as the log prints it
     max_model_len: int  # after auto-fit
     log_lines: tuple[str, ...]
@@ -88,10 +92,16 @@ class CachePlan:
 
 
 class CacheError(ValueError):
-    """vLLM would not start: the message is its own, word for word."""
+    """vLLM would not start. Where it says why (ValueError, NotImplementedError) the message is its own, word for word.
 
-    def __init__(self, message: str, needed_bytes: int = 0, available_bytes: int = 0, estimated_len: int = 0) -> None:
+    Where it only fails an assertion the message is ours and `field` names the field at fault.
+    """
+
+    def __init__(
+        self, message: str, needed_bytes: int = 0, available_bytes: int = 0, estimated_len: int = 0, field: str = ""
+    ) -> None:
         super().__init__(message)
         self.needed_bytes = needed_bytes  # 0 when no memory is left at all
         self.available_bytes = available_bytes
         self.estimated_max_model_len = estimated_len  # 0 when not even one token fits
+        self.field = field  # "" when memory is at fault
