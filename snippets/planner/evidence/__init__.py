@@ -1,0 +1,1 @@
+"""The planner held against start-up logs of real servers."""
