@@ -3,17 +3,17 @@
 
 /** @typedef {{value: string, label: string}} Option */
 /**
- * @typedef {{shown: string, options: Option[] | null, stops: number[] | null, hidden: boolean, if_empty: number | null,
- *   position: number | null}} Look
+ * @typedef {{shown: string, options: Option[] | null, stops: number[] | null, hidden: boolean,
+ *   if_empty: number | string | null, link: string | null, position: number | null}} Look
  */
-/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /** Write text only where it changes, so that nothing is announced twice. @param {Element | null} element @param {string} text */
 export function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
-/** One control. `NumberControl` and `ChoiceControl` say how text gets in and out. */
+/** One control. Its kinds say how text gets in and out. */
 export class Control {
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -28,6 +28,21 @@ export class Control {
   /** The fields that are marked when the text is wrong. @returns {Field[]} */
   get fields() {
     return [];
+  }
+
+  /** Whether an answer may wait until the reader pauses. */
+  get isSlow() {
+    return false;
+  }
+
+  /** What stands for an accepted text in a link. @param {string} accepted */
+  inLink(accepted) {
+    return accepted;
+  }
+
+  /** The text that a link gives, or the page's own where the link gives none. @param {string} [text] */
+  fromLink(text) {
+    return text ?? this.base;
   }
 
   /** The text the page opened with. */
@@ -54,8 +69,8 @@ export class Control {
     return `${accepted} ${this.root.dataset.unit ?? ""}`.trim();
   }
 
-  /** @param {string} message empty when the text is right */
-  complain(message) {
+  /** @param {string} message empty when the text is right @param {[number, number]} [_place] line and column in it */
+  complain(message, _place) {
     setText(this.error, message);
     this.root.toggleAttribute("data-wrong", message !== "");
     for (const field of this.fields) {
@@ -66,6 +81,7 @@ export class Control {
   }
 }
 
+/** A field for a number or a word, with or without a slider. */
 class NumberControl extends Control {
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -112,12 +128,39 @@ class NumberControl extends Control {
   }
 }
 
+class CheckControl extends Control {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.box = /** @type {HTMLInputElement} */ (root.querySelector("input"));
+  }
+
+  get fields() {
+    return [this.box];
+  }
+
+  get base() {
+    return this.box.defaultChecked ? "yes" : "no";
+  }
+
+  read() {
+    return this.box.checked ? "yes" : "no";
+  }
+
+  /** @param {string} text */
+  write(text) {
+    this.box.checked = text === "yes";
+  }
+}
+
 class ChoiceControl extends Control {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
     this.select = root.querySelector("select");
     this.radios = [...root.querySelectorAll("input")];
+    this.options = [...(this.select?.options ?? [])].map(({ value, text }) => ({ value, label: text }));
+    this.options.push(...this.radios.map(({ value, parentElement }) => ({ value, label: parentElement?.textContent ?? "" })));
   }
 
   /** @returns {Field[]} */
@@ -146,8 +189,7 @@ class ChoiceControl extends Control {
   /** @param {Look} look @param {string} accepted */
   look(look, accepted) {
     super.look(look, accepted);
-    if (!look.options) return;
-    const labels = new Map(look.options.map(({ value, label }) => [value, label]));
+    const labels = new Map((look.options ?? this.options).map(({ value, label }) => [value, label]));
     for (const option of this.select?.options ?? []) {
       option.hidden = option.disabled = !labels.has(option.value);
       setText(option, labels.get(option.value) ?? option.text);
@@ -160,12 +202,18 @@ class ChoiceControl extends Control {
   }
 }
 
+/** @type {Record<string, new (root: HTMLElement) => Control>} */
+const KINDS = { number: NumberControl, choice: ChoiceControl, word: NumberControl, check: CheckControl };
+
+/** Make another kind of control known. @param {string} name @param {new (root: HTMLElement) => Control} kind */
+export const addKind = (name, kind) => void (KINDS[name] = kind);
+
 /** All controls under an element, by name. @param {HTMLElement} root @returns {Map<string, Control>} */
 export function controlsIn(root) {
   const roots = /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-control]"));
   return new Map(
     [...roots].map((one) => {
-      const control = one.querySelector("input[type=text]") ? new NumberControl(one) : new ChoiceControl(one);
+      const control = new (KINDS[one.dataset.kind ?? ""] ?? Control)(one);
       return [control.name, control];
     }),
   );

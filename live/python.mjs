@@ -51,6 +51,7 @@ export function start() {
     const fail = (why) => {
       worker?.terminate();
       worker = started = undefined;
+      handles.clear();
       const error = new Error(why);
       for (const caller of callers.values()) caller.reject(error);
       callers.clear();
@@ -75,7 +76,7 @@ export function start() {
 }
 
 /**
- * One question to `snippets.widgets.registry.answer`, and its answer as it came.
+ * One message to `snippets.widgets.registry.answer`, and its answer as it came.
  * @param {object} request
  * @returns {Promise<string>}
  */
@@ -88,8 +89,38 @@ export async function askText(request) {
   });
 }
 
-/** One question, and its answer read. @param {object} request @returns {Promise<any>} */
-export const ask = async (request) => JSON.parse(await askText(request));
+/** Long texts are sent once and stand as `[handle]` in a state after that. Text → handle, in this Python. @type {Map<string, string>} */
+const handles = new Map();
+const LONG = 1000; // characters
+const MOST_HANDLES = 6; // Python keeps a few more
+let lastHandle = 0;
+
+/** @param {Record<string, string | string[]>} state @returns {Promise<Record<string, string | string[]>>} */
+async function shortened(state) {
+  const short = { ...state };
+  for (const [name, text] of Object.entries(state)) {
+    if (typeof text !== "string" || text.length <= LONG) continue;
+    let handle = handles.get(text);
+    if (!handle) {
+      handle = `text ${++lastHandle}`;
+      await askText({ keep: handle, text });
+      if (handles.size >= MOST_HANDLES) handles.clear();
+      handles.set(text, handle);
+    }
+    short[name] = [handle];
+  }
+  return short;
+}
+
+/** One question, and its answer read. @param {{state?: Record<string, string>} & Record<string, any>} request @returns {Promise<any>} */
+export async function ask(request) {
+  if (!request.state) return JSON.parse(await askText(request));
+  await start();
+  const answer = JSON.parse(await askText({ ...request, state: await shortened(request.state) }));
+  if (!answer.forgotten) return answer;
+  handles.clear();
+  return ask(request);
+}
 
 const idle = globalThis.requestIdleCallback ?? ((/** @type {() => void} */ go) => setTimeout(go, 200));
 

@@ -1,12 +1,15 @@
 // @ts-check
 /** What a widget shows: numbers as text, drawings as SVG that our own Python made, tables, notes. */
 import { setText } from "./controls.mjs";
+import { fill } from "./parts.mjs";
 
 /** @typedef {"wide" | "narrow"} Layout */
 /** @typedef {{name: string, label: string, value: string, unit: string, tone: string, detail: string}} Readout */
 /** @typedef {{head: string[], rows: string[][]}} Table */
 /** @typedef {{name: string, finding: string, svg: string, detail: string, table: Table}} Figure */
-/** @typedef {{readouts: Readout[], figures: Figure[], notes: string[]}} Results */
+/** @typedef {import("./parts.mjs").Node} Node */
+/** @typedef {{before: Node[], figures: Figure[], after: Node[], summary: string}} Shown a section */
+/** @typedef {{readouts: Readout[], figures: Figure[], notes: string[], sections: Record<string, Shown>}} Results */
 
 const FORBIDDEN = "script, foreignObject, style, iframe, a, use[href^='http'], image";
 
@@ -48,7 +51,9 @@ const drawn = new WeakMap();
 /** @param {Element} root @param {Figure} figure @param {Layout} layout */
 function showFigure(root, figure, layout) {
   const element = root.querySelector(`[data-figure="${CSS.escape(figure.name)}"]`);
-  if (!element) return;
+  if (!(element instanceof HTMLElement)) return;
+  element.hidden = figure.svg === ""; // nothing to draw in this state
+  if (element.hidden) return;
   setText(element.querySelector("figcaption > strong"), figure.finding);
   setText(element.querySelector(".figure-detail"), figure.detail);
   fillTable(element.querySelector("table"), figure.table);
@@ -71,10 +76,32 @@ function showReadout(root, readout) {
   setText(element.querySelector(".detail"), readout.detail);
 }
 
+/** The section element of that name. @param {Element} root @param {string} name */
+const sectionOf = (root, name) => root.querySelector(`[data-section="${CSS.escape(name)}"]`);
+
+/** @param {Element} root @param {string} name @param {Shown} shown @param {Layout} layout */
+function showSection(root, name, shown, layout) {
+  const element = sectionOf(root, name);
+  if (!element) return;
+  setText(element.querySelector(":scope > summary > .section-summary"), shown.summary);
+  for (const part of /** @type {const} */ (["before", "after"])) {
+    const place = element.querySelector(`:scope > [data-part=${part}]`);
+    if (place) fill(place, shown[part]);
+  }
+  for (const figure of shown.figures) showFigure(element, figure, layout);
+}
+
+/** The sections that the reader has opened. @param {Element} root */
+export const seenIn = (root) =>
+  [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("details[data-section][open]"))].map(
+    (section) => section.dataset.section ?? "",
+  );
+
 /** @param {Element} root @param {Results} results @param {Layout} layout */
 export function show(root, results, layout) {
   for (const readout of results.readouts) showReadout(root, readout);
   for (const figure of results.figures) showFigure(root, figure, layout);
+  for (const [name, shown] of Object.entries(results.sections)) showSection(root, name, shown, layout);
   const notes = root.querySelector(".widget-notes");
   if (notes && [...notes.children].map((note) => note.textContent).join("\n") !== results.notes.join("\n")) {
     notes.replaceChildren(

@@ -3,27 +3,28 @@
  * `<serving-widget>`: brings a widget's static HTML to life. It keeps what the reader set, asks Python for the view of
  * it, and writes the answer into the page. The latest state wins; one call at most is under way.
  */
-import { controlsIn, setText } from "./controls.mjs";
+import { Actions } from "./actions.mjs";
+import { addKind, controlsIn, setText } from "./controls.mjs";
 import { parse, write } from "./fragment.mjs";
+import { markPresets, showPressed } from "./presets.mjs";
 import * as python from "./python.mjs";
-import { layoutOf, show } from "./results.mjs";
+import { layoutOf, seenIn, show } from "./results.mjs";
+import { Status } from "./status.mjs";
+import { copyCode, copyText, save } from "./take.mjs";
+import { TextControl } from "./text_control.mjs";
 
 /** @typedef {import("./results.mjs").Layout} Layout */
 /** @typedef {import("./results.mjs").Results} Results */
 /** @typedef {Record<string, string>} State */
 /**
  * @typedef {Results & {controls: Record<string, import("./controls.mjs").Look>, actions: Record<string, State | null>,
- *   errors: State, accepted: State, failed?: string}} Answer
+ *   errors: State, places: Record<string, [number, number]>, accepted: State, failed?: string}} Answer
  */
 
+addKind("text", TextControl);
 const SETTLED_MS = 350;
-const PLAY_MS = 400;
-
-/** Bring the pressed preset of a row that scrolls into view, without moving the page. @param {Element} row */
-function showPressed(row) {
-  const pressed = /** @type {HTMLElement | null} */ (row.querySelector("[aria-pressed=true]"));
-  if (pressed) row.scrollLeft = pressed.getBoundingClientRect().left - row.getBoundingClientRect().left - 24;
-}
+const PAUSE_MS = 250; // in the typing of a long text
+const BOTH = /** @type {Layout[]} */ (["wide", "narrow"]);
 
 export class ServingWidget extends HTMLElement {
   #controls = controlsIn(this);
@@ -44,14 +45,14 @@ export class ServingWidget extends HTMLElement {
   #broken = "";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #settling;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #playing;
-  /** @type {HTMLButtonElement | undefined} */
-  #player;
+  #actions = new Actions((patch) => this.#set({ ...this.#typed, ...patch }));
   /** @type {(() => void)[]} */
   #stops = [];
   /** An action pressed before its state was answered. @type {HTMLButtonElement | undefined} */
   #wanted;
+  /** A long text that is being typed. @type {ReturnType<typeof setTimeout> | undefined} */
+  #typing;
+  #status = new Status(this);
   /** The page the widget stands on. */
   #path = "";
 
@@ -66,18 +67,20 @@ export class ServingWidget extends HTMLElement {
 
   /** Whether what is shown is the answer to what is set. */
   get answered() {
-    return !this.#asking && this.#read === this.#version;
+    return !this.#asking && this.#typing === undefined && this.#read === this.#version;
   }
 
   /** Whether every change is answered, for both widths, and written into the address. */
   get settled() {
-    return !this.#asking && this.#settling === undefined && this.#stale.size === 0;
+    const isResting = this.#typing === undefined && this.#settling === undefined;
+    return !this.#asking && isResting && this.#stale.size === 0;
   }
 
   connectedCallback() {
     this.#path = location.pathname;
     this.addEventListener("input", this);
     this.addEventListener("click", this);
+    this.addEventListener("toggle", this, { capture: true });
     for (const element of this.querySelectorAll(":disabled")) {
       if (element instanceof HTMLButtonElement && element.dataset.patch === "null") continue;
       if (element instanceof HTMLOptionElement) continue;
@@ -88,19 +91,20 @@ export class ServingWidget extends HTMLElement {
     this.#stops = [python.onChange(() => this.#phaseChanged()), python.startNear(this), () => resized.disconnect()];
     this.restore(parse(location.hash).widgets.get(this.name));
     this.#phaseChanged();
-    for (const row of this.querySelectorAll(".presets-row")) showPressed(row);
+    showPressed(this);
   }
 
   disconnectedCallback() {
     this.#pause();
     clearTimeout(this.#settling);
+    clearTimeout(this.#typing);
     for (const stop of this.#stops) stop();
   }
 
   /** Set the widget as a link says; what the link does not name is as the page opens. @param {Map<string, string>} [settings] */
   restore(settings = new Map()) {
     this.#pause();
-    this.#set({ ...this.#base, ...Object.fromEntries([...settings].filter(([name]) => this.#controls.has(name))) });
+    this.#set(this.#textsOf((control) => control.fromLink(settings.get(control.name))));
   }
 
   /** @param {Event} event */
@@ -112,7 +116,12 @@ export class ServingWidget extends HTMLElement {
       this.#pause();
       this.#typed[control.name] = control.read(target);
       this.#openMoments(control);
-      this.#changed();
+      clearTimeout(this.#typing);
+      this.#typing = undefined;
+      if (control.isSlow) this.#typing = setTimeout(() => this.#changed(), PAUSE_MS);
+      else this.#changed();
+    } else if (event.type === "toggle") {
+      if (target.matches("[data-section][open]")) this.#sectionOpened();
     } else {
       const button = target.closest("button");
       if (button) this.#pressed(button);
@@ -130,21 +139,23 @@ export class ServingWidget extends HTMLElement {
 
   /** @param {HTMLButtonElement} button */
   #pressed(button) {
-    const { values, action, tool } = button.dataset;
-    const playing = this.#player === button;
+    const { values, action, tool, copy, file } = button.dataset;
+    const playing = this.#actions.isPlayer(button);
+    const say = (/** @type {string} */ key) => this.#status.say(key);
     this.#wanted = undefined;
     this.#pause();
     if (values) this.#set({ ...this.#typed, ...JSON.parse(values) });
+    else if (copy !== undefined) copyCode(button, say);
+    else if (file) this.#save(file);
     else if (tool === "reset") this.#set({ ...this.#base });
-    else if (tool === "copy") this.#copyLink();
-    else if (tool === "retry") python.start();
+    else if (tool === "copy") {
+      this.writeLink();
+      copyText(location.href, say, "copied", "uncopied");
+    } else if (tool === "retry") python.start();
     else if (action && !playing && this.#read !== this.#version) {
       this.#wanted = button; // what it would do is known with the answer that is under way
       python.start();
-    } else if (action && !playing) {
-      if (button.dataset.pause) this.#play(button);
-      this.#step(button);
-    }
+    } else if (action && !playing) this.#actions.press(button);
   }
 
   /** @param {State} typed */
@@ -155,12 +166,27 @@ export class ServingWidget extends HTMLElement {
     if (!same) this.#changed();
   }
 
+  /** A section that opens is asked for with what is set. */
+  #sectionOpened() {
+    if (this.#version === 0 && this.#read <= 0) return; // it shows what the page opened with
+    this.#stale = new Set(BOTH);
+    this.#pump();
+  }
+
+  /** @param {string} file */
+  async #save(file) {
+    const made = await python.ask({ widget: this.name, state: this.#typed, kept: this.#accepted, file });
+    if (made.failed === undefined) save(made, (key, name) => this.#status.say(key, name));
+  }
+
   #changed() {
+    clearTimeout(this.#typing);
+    this.#typing = undefined;
     this.#version++;
-    this.#stale = new Set(/** @type {Layout[]} */ (["wide", "narrow"]));
+    this.#stale = new Set(BOTH);
     if (python.state().phase !== "ready") this.setAttribute("data-waiting", "");
     if (python.state().phase === "failed") python.start();
-    this.#showPresets();
+    markPresets(this, (name) => this.#now(name));
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => this.#settled(), SETTLED_MS);
     this.#pump();
@@ -169,14 +195,15 @@ export class ServingWidget extends HTMLElement {
   /** Ask for the width that is seen; for the other one once the reader has stopped. */
   async #pump() {
     const seen = layoutOf(this);
-    const other = this.#settling === undefined && !this.#player ? [...this.#stale][0] : undefined;
+    const other = this.#settling === undefined && !this.#actions.isPlaying ? [...this.#stale][0] : undefined;
     const layout = this.#stale.has(seen) ? seen : other;
     if (this.#asking || !layout || !this.isConnected || python.state().phase === "failed") return;
     this.#asking = true;
     this.#stale.delete(layout);
     const version = this.#version;
     try {
-      const request = { widget: this.name, state: this.#typed, kept: this.#accepted, layout };
+      const seen = seenIn(this);
+      const request = { widget: this.name, state: this.#typed, kept: this.#accepted, layout, seen };
       const answer = /** @type {Answer} */ (await python.ask(request));
       this.#asking = false;
       if (this.isConnected) this.#show(answer, layout, version === this.#version);
@@ -206,57 +233,30 @@ export class ServingWidget extends HTMLElement {
     for (const [name, control] of this.#controls) {
       const look = answer.controls[name];
       if (look) control.look(look, answer.accepted[name] ?? "");
-      control.complain(answer.errors[name] ?? "");
+      control.complain(answer.errors[name] ?? "", answer.places[name]);
     }
     this.toggleAttribute("data-refused", Object.keys(answer.errors).length > 0);
-    if (this.#version > 0 && this.#settling === undefined && !this.#player) this.writeLink();
+    if (this.#version > 0 && this.#settling === undefined && !this.#actions.isPlaying) this.writeLink();
     for (const button of this.querySelectorAll("button")) {
-      if (button.dataset.action) this.#offer(button, answer.actions);
+      if (button.dataset.action) this.#actions.offer(button, answer.actions);
     }
-    this.#showPresets();
+    markPresets(this, (name) => this.#now(name));
     const wanted = this.#wanted;
     if (wanted && !wanted.disabled) this.#pressed(wanted);
   }
 
-  /** @param {HTMLButtonElement} button @param {Record<string, State | null>} actions */
-  #offer(button, actions) {
-    const next = actions[button.dataset.action ?? ""] ?? null;
-    const patch = next ?? actions[button.dataset.restart ?? ""] ?? null;
-    button.dataset.patch = JSON.stringify(patch);
-    button.disabled = patch === null;
-    if (button !== this.#player) return;
-    if (next) this.#playing = setTimeout(() => this.#step(button), PLAY_MS);
-    else this.#pause();
-  }
-
-  /** @param {HTMLButtonElement} button */
-  #step(button) {
-    const patch = JSON.parse(button.dataset.patch ?? "null");
-    if (patch) this.#set({ ...this.#typed, ...patch });
-  }
-
-  /** @param {HTMLButtonElement} button */
-  #play(button) {
-    this.#player = button;
-    button.dataset.play = button.textContent ?? "";
-    button.textContent = button.dataset.pause ?? "";
-  }
-
   #pause() {
-    clearTimeout(this.#playing);
-    if (!this.#player) return;
-    this.#player.textContent = this.#player.dataset.play ?? "";
-    this.#player = undefined;
-    this.#pump();
+    if (this.#actions.pause()) this.#pump();
   }
 
   /** The reader has stopped: the address and what is read aloud follow, and the other width's drawing. */
   #settled() {
     this.#settling = undefined;
-    if (!this.isConnected || this.#player) return;
+    if (!this.isConnected || this.#actions.isPlaying) return;
     this.writeLink();
-    const findings = [...this.querySelectorAll("figcaption > strong")].map((finding) => finding.textContent);
-    setText(this.querySelector(".widget-said"), findings.join(". "));
+    const answers = [...this.querySelectorAll("[data-said]")];
+    const findings = answers.length ? answers : [...this.querySelectorAll("figcaption > strong")];
+    setText(this.querySelector(".widget-said"), findings.map((finding) => finding.textContent).join(". "));
     this.#pump();
   }
 
@@ -271,35 +271,15 @@ export class ServingWidget extends HTMLElement {
   #now(name) {
     const typed = this.#typed[name] ?? "";
     const read = this.#read === this.#version && !(name in this.#errors);
-    return read || !typed.trim() ? (this.#accepted[name] ?? typed) : typed;
+    const accepted = this.#accepted[name] ?? typed;
+    return read || !typed.trim() ? (this.#controls.get(name)?.inLink(accepted) ?? accepted) : typed;
   }
 
   /** The settings that stand where those typed are refused. */
-  get #standing() {
+  #standing() {
     const named = Object.keys(this.#errors).map((name) => this.#controls.get(name));
-    const empty = this.#status.dataset.empty ?? "";
-    return named
-      .map((control) => `${control?.root.dataset.label} ${control?.value(this.#accepted[control.name] ?? "") || empty}`)
-      .join(", ");
-  }
-
-  async #copyLink() {
-    this.writeLink();
-    const status = this.#status;
-    try {
-      await navigator.clipboard.writeText(location.href);
-      setText(status, status.dataset.copied ?? "");
-    } catch {
-      setText(status, status.dataset.uncopied ?? "");
-    }
-  }
-
-  #showPresets() {
-    for (const button of this.querySelectorAll("button")) {
-      if (!button.dataset.values) continue;
-      const set = Object.entries(JSON.parse(button.dataset.values)).every(([name, text]) => this.#now(name) === text);
-      button.setAttribute("aria-pressed", String(set));
-    }
+    const said = (/** @type {typeof named[0]} */ control) => control?.value(this.#accepted[control.name] ?? "");
+    return named.map((one) => `${one?.root.dataset.label} ${said(one) || this.#status.empty}`).join(", ");
   }
 
   #phaseChanged() {
@@ -311,19 +291,7 @@ export class ServingWidget extends HTMLElement {
     this.#showStatus();
   }
 
-  get #status() {
-    return /** @type {HTMLElement} */ (this.querySelector(".widget-status"));
-  }
-
   #showStatus() {
-    const { phase, reason } = python.state();
-    const shown = this.#broken ? "broken" : phase;
-    const why = this.#broken || reason || this.#status.dataset.unreachable || "";
-    this.dataset.phase = shown;
-    const words = shown === "ready" && this.hasAttribute("data-refused") ? "refused" : shown;
-    const said = (this.#status.dataset[words] ?? "").replace("{reason}", () => why);
-    setText(this.#status, said.replace("{settings}", () => this.#standing));
-    const retry = /** @type {HTMLElement} */ (this.querySelector("[data-tool=retry]"));
-    retry.hidden = phase !== "failed";
+    this.#status.show(this.#broken, () => this.#standing());
   }
 }

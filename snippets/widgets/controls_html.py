@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import groupby
 
-from snippets.widgets.declare import Choice, Control, ControlState, Group, Number, View
+from snippets.widgets.declare import Check, Choice, Control, ControlState, Group, Number, Option, Text, View, Word
 from snippets.widgets.markup import data, tag, text
 from snippets.widgets.run import text_of
+
+GO_TO_ERROR = "Go to the place"
 
 
 def slider_step(control: Number) -> int | float:
@@ -17,16 +20,18 @@ def slider_step(control: Number) -> int | float:
     return 10.0 ** math.floor(math.log10((control.maximum - control.minimum) / 100))
 
 
-def value_text(control: Number, typed: str, state: ControlState) -> str:
+def value_text(control: Number | Word, typed: str, state: ControlState) -> str:
     """What the slider is at, in words: what the view shows beside the label, or the value and its unit."""
     return state.shown or f"{typed} {control.unit}".strip()
 
 
-def _slider(control: Number, id_: str, typed: str, state: ControlState) -> str:
+def _slider(control: Number | Word, id_: str, typed: str, state: ControlState) -> str:
     stops = state.stops
     if stops:
         ends: dict[str, int | float] = {"min": 0, "max": len(stops) - 1, "step": 1}
         value: str | int | None = state.position
+    elif isinstance(control, Word):
+        return ""
     else:
         ends = {"min": control.minimum, "max": control.maximum, "step": slider_step(control)}
         value = typed
@@ -50,6 +55,11 @@ def _around(control: Control, id_: str) -> tuple[str, str, str]:
     error = tag("p", class_="control-error", id=f"{id_}-error", aria_live="polite")
     described = f"{id_}-help {id_}-error" if control.help else f"{id_}-error"
     return help_, error, described
+
+
+def _named(control: Control, state: ControlState) -> dict[str, str | bool]:
+    """What every control's element carries."""
+    return {"class_": "control", "data_control": control.name, "data_label": control.label, "hidden": state.hidden}
 
 
 def number_html(control: Number, id_: str, typed: str, state: ControlState) -> str:
@@ -78,13 +88,79 @@ def number_html(control: Number, id_: str, typed: str, state: ControlState) -> s
         _slider(control, id_, typed, state) if control.slider else "",
         help_,
         error,
-        class_="control",
-        data_control=control.name,
-        data_label=control.label,
+        data_kind="number",
         data_unit=control.unit,
         data_momentary=control.momentary,
-        hidden=state.hidden,
+        **_named(control, state),
     )
+
+
+def word_html(control: Word, id_: str, typed: str, state: ControlState) -> str:
+    """A short text field, and a slider over its usual texts."""
+    help_, error, described = _around(control, id_)
+    field = tag(
+        "input",
+        type="text",
+        id=id_,
+        value=typed,
+        placeholder=text_of(state.if_empty) or None,
+        size=10,
+        autocomplete="off",
+        autocapitalize="off",
+        spellcheck="false",
+        aria_describedby=described,
+        disabled=True,
+    )
+    label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
+    shown = tag("span", text(state.shown), class_="control-shown")
+    unit = tag("span", text(control.unit), class_="control-unit")
+    row = tag("div", label, shown, tag("span", field, unit, class_="control-field"), class_="control-row")
+    named = {"data_kind": "word", "data_unit": control.unit} | _named(control, state)
+    return tag("div", row, _slider(control, id_, typed, state), help_, error, **named)
+
+
+def check_html(control: Check, id_: str, typed: str, state: ControlState) -> str:
+    """A box to tick."""
+    help_, error, described = _around(control, id_)
+    box = tag(
+        "input",
+        type="checkbox",
+        id=id_,
+        checked=typed == "yes",
+        autocomplete="off",
+        aria_describedby=described,
+        disabled=True,
+    )
+    label = tag("label", box, tag("span", text(control.label)), for_=id_, id=f"{id_}-label", class_="control-check")
+    shown = tag("span", text(state.shown), class_="control-shown")
+    row = tag("div", label, shown, class_="control-row")
+    return tag("div", row, help_, error, data_kind="check", **_named(control, state))
+
+
+def text_html(control: Text, id_: str, typed: str, state: ControlState) -> str:
+    """Many lines, with a file picker, and a button that goes to the place of an error."""
+    help_, error, described = _around(control, id_)
+    field = tag(
+        "textarea",
+        text(typed),
+        id=id_,
+        rows=6,
+        placeholder=control.placeholder or None,
+        wrap="off",
+        autocomplete="off",
+        autocapitalize="off",
+        spellcheck="false",
+        aria_describedby=described,
+        disabled=True,
+    )
+    picker = tag("input", type="file", accept=control.accept, class_="control-file", tabindex=-1, aria_hidden="true")
+    pick = tag("button", text(control.pick), type="button", data_pick=True, disabled=True)
+    there = tag("button", text(GO_TO_ERROR), type="button", data_there=True, hidden=True)
+    label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
+    shown = tag("span", text(state.shown), class_="control-shown")
+    row = tag("div", label, shown, pick, picker, class_="control-row")
+    limits: dict[str, str | int] = {"data_most": control.most_bytes, "data_too_large": control.too_large}
+    return tag("div", row, field, help_, error, there, data_kind="text", **limits, **_named(control, state))
 
 
 def choice_html(control: Choice, id_: str, typed: str, state: ControlState) -> str:
@@ -93,24 +169,19 @@ def choice_html(control: Choice, id_: str, typed: str, state: ControlState) -> s
     labels = {option.value: option.label for option in state.options or ()}
     off = {option.value for option in control.options} - set(labels)
     shown = tag("span", text(state.shown), class_="control-shown")
-    attributes: dict[str, str | bool] = {
-        "class_": "control",
-        "data_control": control.name,
-        "data_label": control.label,
-        "hidden": state.hidden,
-    }
+    attributes = {"data_kind": "choice"} | _named(control, state)
     if control.style == "select":
-        options = "".join(
-            tag(
-                "option",
-                text(labels.get(one.value, one.label)),
-                value=one.value,
-                selected=one.value == typed,
-                hidden=one.value in off,
-                disabled=one.value in off,
-            )
-            for one in control.options
-        )
+
+        def option(one: Option) -> str:
+            is_off = one.value in off
+            words = text(labels.get(one.value, one.label))
+            is_set = one.value == typed
+            return tag("option", words, value=one.value, selected=is_set, hidden=is_off, disabled=is_off)
+
+        options = ""
+        for heading, members in groupby(control.options, key=lambda one: one.group):
+            inside = "".join(map(option, members))
+            options += tag("optgroup", inside, label=heading) if heading else inside
         label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
         select = tag("select", options, id=id_, aria_describedby=described, autocomplete="off", disabled=True)
         return tag("div", tag("div", label, shown, class_="control-row"), select, help_, error, **attributes)
@@ -136,16 +207,27 @@ def choice_html(control: Choice, id_: str, typed: str, state: ControlState) -> s
     return tag("fieldset", legend, bar, help_, error, aria_describedby=described, **attributes)
 
 
+def control_html(control: Control, id_: str, typed: str, state: ControlState) -> str:
+    """Any control in one state."""
+    match control:
+        case Number():
+            return number_html(control, id_, typed, state)
+        case Choice():
+            return choice_html(control, id_, typed, state)
+        case Word():
+            return word_html(control, id_, typed, state)
+        case Check():
+            return check_html(control, id_, typed, state)
+        case Text():
+            return text_html(control, id_, typed, state)
+
+
 def group_html(widget: str, group: Group, typed: Mapping[str, str], view: View) -> str:
     """Controls that belong together; a folded group is a disclosure."""
     controls = []
     for control in group.controls:
         state = view.controls[control.name]
-        id_ = f"{widget}-{control.name}"
-        if isinstance(control, Number):
-            controls.append(number_html(control, id_, typed[control.name], state))
-        else:
-            controls.append(choice_html(control, id_, typed[control.name], state))
+        controls.append(control_html(control, f"{widget}-{control.name}", typed[control.name], state))
     if group.folded:
         inner = tag("div", *controls, role="group", aria_label=group.label)
         return tag("details", tag("summary", text(group.label)), inner, class_="controls-group")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from snippets.draw.figure import Figure, Layout
+from snippets.widgets.parts.nodes import Node
 
 Tone = Literal["", "weights", "kv", "activations", "graphs", "limit", "ok"]
 Values = Mapping[str, int | float | str | None]
@@ -22,6 +23,7 @@ class Option:
 
     value: str
     label: str
+    group: str = ""  # a heading in the list of a select
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,65 @@ class Choice:
     help: str = ""
 
 
-Control = Number | Choice
+class TextError(ValueError):
+    """Text that cannot be read, and where: line and column count from 1, 0 when it has no place."""
+
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+
+def _any_text(typed: str) -> None:
+    """Refuses nothing."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A short text in a field: a number with a suffix, a word that stands for one. `check` raises ValueError.
+
+    With `stops` it has a slider over these texts; the view says where it stands (ControlState.position).
+    """
+
+    name: str
+    label: str
+    default: str = ""
+    check: Callable[[str], object] = _any_text
+    stops: tuple[str, ...] = ()
+    unit: str = ""
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Yes or no: a box to tick. Its value is "yes" or "no"."""
+
+    name: str
+    label: str
+    default: str = "no"
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text of many lines, typed, pasted, dropped as a file or picked: a config.json. `check` raises TextError."""
+
+    name: str
+    label: str
+    check: Callable[[str], object]
+    most_bytes: int
+    too_large: str  # the sentence for a file or a text above it
+    default: str = ""
+    placeholder: str = ""
+    pick: str = "Choose a file"
+    accept: str = ".json,application/json"
+    help: str = ""
+    # What stands for the text in a link, short; None when it is too long for one.
+    in_link: Callable[[str], str | None] = lambda typed: typed
+    not_in_link: str = "not-in-link"  # what a link says instead; `check` must refuse it with a sentence
+
+
+Control = Number | Choice | Word | Check | Text
 
 
 @dataclass(frozen=True)
@@ -112,10 +172,11 @@ class ControlState:
 
     shown: str = ""  # beside the label: "8 of 64"; empty: the value and its unit
     options: tuple[Option, ...] | None = None  # a narrower set for a Choice
-    stops: tuple[int | float, ...] | None = None  # other slider stops for a Number (the divisors of 64)
+    stops: tuple[int | float | str, ...] | None = None  # other slider stops (the divisors of 64)
     hidden: bool = False  # does not apply now (the MLA rank of a GQA model)
-    if_empty: int | float | None = None  # what an empty field of an optional Number stands for; shown in it
-    position: int | None = None  # set by run.py: index of the stop nearest to the value
+    if_empty: int | float | str | None = None  # what an empty field stands for; shown in it
+    link: str | None = None  # set by run.py for a Text: what stands for it in a link
+    position: int | None = None  # index of the stop nearest to the value; set by run.py for a Number
 
 
 @dataclass(frozen=True)
@@ -130,6 +191,36 @@ class View:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a section shows. The number and the names of its figures never change for a widget."""
+
+    before: tuple[Node, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    after: tuple[Node, ...] = ()
+    summary: str = ""  # beside the title of a section that opens, while it is open or has been
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the results with words, tables and code. One with a title opens, and is computed while it is open."""
+
+    name: str
+    show: Callable[[Values, Layout], Shown]
+    title: str = ""  # empty: always shown
+    place: Literal["top", "side", "below"] = "below"  # above the readouts, under the drawings, under everything
+    open: bool = False  # how the page opens
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that the page saves when asked to. `make` gives its name and its text for what is set."""
+
+    name: str
+    mime: str
+    make: Callable[[Values], tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Widget:
     """A widget: what it is called, what can be set, and what it shows."""
 
@@ -140,6 +231,8 @@ class Widget:
     check: Callable[[Values], Mapping[str, str]] = lambda values: {}  # errors across controls, by control name
     preset_bars: tuple[PresetBar, ...] = ()
     actions: tuple[Action, ...] = ()
+    sections: tuple[Section, ...] = ()
+    downloads: tuple[Download, ...] = ()
     source: str = ""  # id of the element with the widget's Python, for "Show the Python"
 
     @property

@@ -12,8 +12,9 @@ from urllib.parse import quote
 from snippets.draw.figure import LAYOUTS, Figure, Layout
 from snippets.draw.html import figure_html
 from snippets.widgets.controls_html import group_html
-from snippets.widgets.declare import Action, PresetBar, Readout, View, Widget
+from snippets.widgets.declare import Action, PresetBar, Readout, Section, View, Widget
 from snippets.widgets.markup import data, tag, text
+from snippets.widgets.parts.nodes import to_html
 from snippets.widgets.run import Answer, defaults, look
 
 WORDS = {
@@ -27,6 +28,9 @@ WORDS = {
     "empty": "left empty",
     "copied": "Link copied",
     "uncopied": "The link is in the address bar",
+    "code": "Copied",
+    "uncoded": "Could not copy; the text is marked",
+    "saved": "Saved {file}",
 }
 IN_VIEW = 3  # readouts that a phone has in one row
 NO_SCRIPT = "The controls need JavaScript. The numbers and drawings show the state they open in."
@@ -39,19 +43,22 @@ def _answers(widget: Widget, state: Mapping[str, str] | None) -> tuple[dict[str,
     if unknown:
         raise ValueError(f"widget {widget.name} has no control {sorted(unknown)[0]!r}")
     typed = defaults(widget) | dict(state or {})
-    answers = {layout: look(widget, typed, {}, layout) for layout in LAYOUTS}
+    every = [section.name for section in widget.sections]
+    answers = {layout: look(widget, typed, {}, layout, every) for layout in LAYOUTS}
     for answer in answers.values():
         for name, message in answer.errors.items():
             raise ValueError(f"widget {widget.name}, control {name} = {typed[name]!r}: {message}")
-    wide, narrow = (answers[layout].view for layout in LAYOUTS)
-    if (wide.readouts, wide.notes, wide.controls, wide.actions) != (
-        narrow.readouts,
-        narrow.notes,
-        narrow.controls,
-        narrow.actions,
-    ):
+    wide, narrow = (_words(answers[layout]) for layout in LAYOUTS)
+    if wide != narrow:
         raise ValueError(f"widget {widget.name}: the widths differ in more than the drawings")
     return typed, answers
+
+
+def _words(answer: Answer) -> tuple[object, ...]:
+    """What an answer says beside its drawings: the same for both widths."""
+    view, sections = answer.view, answer.sections
+    said = {name: (shown.before, shown.after, shown.summary) for name, shown in sections.items()}
+    return view.readouts, view.notes, view.controls, view.actions, said
 
 
 def presets_html(bar: PresetBar, state: Mapping[str, str]) -> str:
@@ -131,6 +138,31 @@ def _figures_html(answers: Mapping[Layout, Answer]) -> str:
     return "".join(figure_html(partial(drawn, index)) for index in range(len(answers["wide"].view.figures)))
 
 
+def _section_html(widget: Widget, section: Section, answers: Mapping[Layout, Answer]) -> str:
+    """A part of the results. One with a title opens; what is in it stands there for both widths."""
+    shown = answers["wide"].sections[section.name]
+
+    def drawn(index: int, layout: Layout) -> Figure:
+        return answers[layout].sections[section.name].figures[index]
+
+    parts = (
+        tag("div", *map(to_html, shown.before), data_part="before"),
+        *(figure_html(partial(drawn, index)) for index in range(len(shown.figures))),
+        tag("div", *map(to_html, shown.after), data_part="after"),
+    )
+    names = {"id": f"{widget.name}-{section.name}", "data_section": section.name}
+    if not section.title:
+        return tag("div", *parts, class_="section", **names)
+    title = tag("span", text(section.title), class_="section-title")
+    summary = tag("summary", title, " ", tag("span", text(shown.summary), class_="section-summary"))
+    return tag("details", summary, *parts, class_="section", open=section.open, **names)
+
+
+def _sections_html(widget: Widget, place: str, answers: Mapping[Layout, Answer]) -> str:
+    parts = [_section_html(widget, section, answers) for section in widget.sections if section.place == place]
+    return tag("div", *parts, class_=f"sections sections-{place}") if parts else ""
+
+
 def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
     """The widget as it opens: in its own default state, or with some controls set otherwise (as text).
 
@@ -145,9 +177,11 @@ def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
     groups = "".join(group_html(widget.name, group, typed, view) for group in widget.groups)
     actions = "".join(action_html(action, view) for action in widget.actions)
     results = (
-        _readouts_html(view.readouts)
+        _sections_html(widget, "top", answers)
+        + _readouts_html(view.readouts)
         + (tag("div", actions, class_="widget-actions") if actions else "")
         + tag("div", _figures_html(answers), class_="widget-figures")
+        + _sections_html(widget, "side", answers)
         + tag("div", *(tag("p", text(note)) for note in view.notes), class_="widget-notes")
     )
     body = tag("div", groups, class_="widget-controls") + tag("div", results, class_="widget-results")
@@ -157,6 +191,7 @@ def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
         tag("noscript", tag("p", NO_SCRIPT, class_="widget-noscript")),
         *(presets_html(bar, typed) for bar in widget.preset_bars),
         tag("div", tag("div", body, class_="widget-body"), class_="widget-room"),
+        _sections_html(widget, "below", answers),
         tag("div", _tools_html(widget), class_="widget-foot"),
         tag("p", class_="widget-said", aria_live="polite"),
         name=widget.name,

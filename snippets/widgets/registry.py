@@ -17,9 +17,10 @@ from typing import Any
 
 from snippets import widgets as _package
 from snippets.widgets.declare import Widget
+from snippets.widgets.parts import texts
 from snippets.widgets.program import run_program
 from snippets.widgets.question import Question, grade
-from snippets.widgets.run import run, to_json
+from snippets.widgets.run import read_state, run, to_json
 
 
 def names() -> tuple[str, ...]:
@@ -60,12 +61,38 @@ def question(name: str) -> Question:
     return questions()[name]
 
 
+def _kept(request: Mapping[str, Any]) -> Mapping[str, str]:
+    try:
+        return texts.whole(request["kept"])
+    except texts.ForgottenError:  # what stood before is a help, not a need
+        return {}
+
+
+def _view(request: Mapping[str, Any], state: Mapping[str, str], kept: Mapping[str, str]) -> Mapping[str, object]:
+    shown = run(widget(request["widget"]), state, kept, request["layout"], request.get("seen", ()))
+    return shown | {"accepted": texts.short(shown["accepted"])}
+
+
+def _file(request: Mapping[str, Any], state: Mapping[str, str], kept: Mapping[str, str]) -> Mapping[str, object]:
+    one = widget(request["widget"])
+    download = next(download for download in one.downloads if download.name == request["file"])
+    name, text = download.make(read_state(one, state, kept)[0])
+    return {"name": name, "mime": download.mime, "text": text}
+
+
 def _reply(request: Mapping[str, Any]) -> Mapping[str, object]:
+    if "keep" in request:
+        texts.keep(request["keep"], request["text"])
+        return {}
     if "question" in request:
         return grade(question(request["question"]), request["typed"])
     if "program" in request:
         return run_program(request["program"])
-    return run(widget(request["widget"]), request["state"], request["kept"], request["layout"])
+    try:
+        state = texts.whole(request["state"])
+    except texts.ForgottenError:
+        return {"forgotten": True}
+    return (_file if "file" in request else _view)(request, state, _kept(request))
 
 
 def answer(request_json: str) -> str:

@@ -6,13 +6,27 @@ import json
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from snippets.draw.figure import Layout
 from snippets.units import count
-from snippets.widgets.declare import Choice, Control, ControlState, Number, View, Widget
+from snippets.widgets.declare import (
+    Check,
+    Choice,
+    Control,
+    ControlState,
+    Number,
+    Section,
+    Shown,
+    Text,
+    TextError,
+    View,
+    Widget,
+    Word,
+)
 
 MAX_TYPED_CHARACTERS = 40
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
@@ -67,8 +81,54 @@ def read_choice(control: Choice, typed: str) -> str:
     raise ValueError(f"{control.label} is one of: {names}.")
 
 
+def read_word(control: Word, typed: str) -> str:
+    """The short text, trimmed. Raises ValueError with the control's own sentence."""
+    text = typed.strip()
+    if len(text) > MAX_TYPED_CHARACTERS:
+        raise ValueError(f"{control.label} takes at most {MAX_TYPED_CHARACTERS} characters.")
+    control.check(text)
+    return text
+
+
+def read_check(control: Check, typed: str) -> str:
+    """ "yes" or "no". Raises ValueError for anything else."""
+    if typed in ("yes", "no"):
+        return typed
+    raise ValueError(f"{control.label} is one of: yes, no.")
+
+
+def read_text(control: Text, typed: str) -> str:
+    """The text as it is. Raises TextError with the place in it, or ValueError where it is too large."""
+    if len(typed.encode(errors="replace")) > control.most_bytes:
+        raise ValueError(control.too_large)
+    control.check(typed)
+    return typed
+
+
 def _read(control: Control, typed: str) -> int | float | str | None:
-    return read_number(control, typed) if isinstance(control, Number) else read_choice(control, typed)
+    match control:
+        case Number():
+            return read_number(control, typed)
+        case Choice():
+            return read_choice(control, typed)
+        case Word():
+            return read_word(control, typed)
+        case Check():
+            return read_check(control, typed)
+        case Text():
+            return read_text(control, typed)
+
+
+class PlacedError(str):
+    """A sentence about a text, and the place in it that the sentence is about."""
+
+    def __new__(cls, message: str, line: int, column: int) -> PlacedError:
+        made = super().__new__(cls, message)
+        made.line, made.column = line, column
+        return made
+
+    line: int
+    column: int
 
 
 def read_state(
@@ -85,11 +145,13 @@ def read_state(
     for name, control in widget.controls.items():
         if name in kept:
             with suppress(ValueError):  # a damaged memory is no reason to trouble the reader
-                before[name] = _read(control, str(kept[name]))
+                before[name] = _read(control, kept[name])
         values[name] = before[name]
         if name in typed:
             try:
-                values[name] = _read(control, str(typed[name]))
+                values[name] = _read(control, typed[name])
+            except TextError as error:
+                errors[name] = PlacedError(str(error), error.line, error.column)
             except ValueError as error:
                 errors[name] = str(error)
     wrong = widget.check(values)
@@ -115,7 +177,16 @@ def _look_of(control: Control, state: ControlState, value: int | float | str | N
     """A control's look with nothing left open: its own stops and options where the view names none."""
     if isinstance(control, Choice):
         return replace(state, options=state.options or control.options)
-    stops = state.stops or control.stops or None
+    if isinstance(control, Text):
+        link = control.in_link(str(value))
+        return replace(state, link=control.not_in_link if link is None else link)
+    if isinstance(control, Word):
+        stops_of_words = state.stops or control.stops or None
+        at = stops_of_words.index(value) if stops_of_words and value in stops_of_words else state.position
+        return replace(state, stops=stops_of_words, position=at or 0 if stops_of_words else None)
+    if not isinstance(control, Number):
+        return state
+    stops = tuple(stop for stop in state.stops or control.stops if not isinstance(stop, str)) or None
     return replace(state, stops=stops, position=_position(stops, state.if_empty if value is None else value))
 
 
@@ -126,10 +197,17 @@ class Answer:
     view: View
     errors: Mapping[str, str]
     accepted: Mapping[str, str]
+    sections: Mapping[str, Shown] = field(default_factory=dict)  # those that are open or have no title
 
 
-def look(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout) -> Answer:
-    """The answer to one change, with every control's look filled in."""
+def _is_seen(section: Section, seen: Collection[str]) -> bool:
+    return not section.title or section.name in seen
+
+
+def look(
+    widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout, seen: Collection[str] = ()
+) -> Answer:
+    """The answer to one change, with every control's look filled in, and the sections that are seen."""
     values, errors, accepted = read_state(widget, typed, kept)
     view = widget.view(values, layout)
     controls = {
@@ -138,15 +216,35 @@ def look(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layo
     }
     # What does not apply now cannot be mended by the reader, so it is no reason to refuse the rest.
     errors = {name: message for name, message in errors.items() if not controls[name].hidden}
-    return Answer(replace(view, controls=controls), errors, accepted)
+    sections = {one.name: one.show(values, layout) for one in widget.sections if _is_seen(one, seen)}
+    return Answer(replace(view, controls=controls), errors, accepted, sections)
 
 
-def run(widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout) -> dict[str, object]:
-    """The same answer as plain data, ready for JSON."""
-    answer = look(widget, typed, kept, layout)
-    return asdict(answer.view) | {"errors": dict(answer.errors), "accepted": dict(answer.accepted)}
+def _short_look(control: Control, state: ControlState) -> ControlState:
+    """A look without the options that the page has already: None stands for all of them."""
+    return replace(state, options=None) if isinstance(control, Choice) and state.options is control.options else state
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as their fields, for JSON: shallow, so that what is large is not copied first."""
+    return vars(value)
+
+
+def run(
+    widget: Widget, typed: Mapping[str, str], kept: Mapping[str, str], layout: Layout, seen: Collection[str] = ()
+) -> dict[str, Any]:
+    """The same answer as plain data, ready for `to_json`."""
+    answer = look(widget, typed, kept, layout, seen)
+    places = {
+        name: [error.line, error.column]
+        for name, error in answer.errors.items()
+        if isinstance(error, PlacedError) and error.line
+    }
+    controls = {name: _short_look(widget.controls[name], state) for name, state in answer.view.controls.items()}
+    extra = {"controls": controls, "errors": dict(answer.errors), "places": places, "accepted": dict(answer.accepted)}
+    return vars(answer.view) | extra | {"sections": dict(answer.sections)}
 
 
 def to_json(answer: Mapping[str, object]) -> str:
     """JSON with a fixed order and form, so that two Pythons print the same bytes."""
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=plain)

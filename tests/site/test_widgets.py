@@ -14,7 +14,7 @@ from conftest import SITE, Opens, answered, go, live, pages, reset, settle
 from playwright.sync_api import Page
 
 from snippets.draw.figure import LAYOUTS, Layout
-from snippets.widgets.declare import Choice, Control, Number, View, Widget
+from snippets.widgets.declare import Check, Choice, Control, Number, Text, View, Widget, Word
 from snippets.widgets.html import fragment
 from snippets.widgets.registry import names, widget
 from snippets.widgets.run import defaults, look, run, text_of, to_json
@@ -46,6 +46,10 @@ def texts(control: Control) -> list[str]:
     """Texts to try in one control: its ends, its middle, its default, each option."""
     if isinstance(control, Choice):
         return [option.value for option in control.options]
+    if isinstance(control, Check):
+        return ["yes", "no"]
+    if not isinstance(control, Number):
+        return ["", *(control.stops if isinstance(control, Word) else ())]
     stops = control.stops or (control.minimum, (control.minimum + control.maximum) // 2, control.maximum)
     picked = {stops[0], stops[len(stops) // 3], stops[2 * len(stops) // 3], stops[-1], control.minimum, control.maximum}
     return [text_of(value) for value in sorted(picked)]
@@ -141,16 +145,23 @@ def press(page: Page, name: str, control: Control) -> dict[str, str] | None:
     root = page.locator(f"#{name} [data-control={control.name}]")
     if not root.is_visible():
         return None
-    if isinstance(control, Number):
-        moved = root.locator("input[type=range]" if control.slider else "input[type=text]")
+    if isinstance(control, Check):
+        root.locator("input").focus()
+        page.keyboard.press("Space")
+        return {control.name: "yes" if root.locator("input").is_checked() else "no"}
+    if isinstance(control, Text):
+        return None  # tried where its widget is
+    if isinstance(control, Number | Word):
+        has_slider = control.slider if isinstance(control, Number) else bool(control.stops)
+        moved = root.locator("input[type=range]" if has_slider else "input[type=text]")
         moved.focus()
-        if control.slider:
+        if has_slider:
             page.keyboard.press("ArrowRight")
             if root.locator("input[type=text]").input_value() == text_of(control.default):  # it stood at its end
                 page.keyboard.press("ArrowLeft")
         else:
             page.keyboard.press("Control+a")
-            page.keyboard.type(text_of(control.maximum))
+            page.keyboard.type(texts(control)[-1])
         return {control.name: root.locator("input[type=text]").input_value()}
     root.locator("select, input:checked").first.focus()
     page.keyboard.press("ArrowRight" if control.style == "segmented" else "ArrowDown")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from snippets.widgets.how_many_fit import WIDGET
-from snippets.widgets.run import run
+from snippets.widgets.run import run, to_json
 
 
 def shown(**state: str) -> dict[str, Any]:
-    return run(WIDGET, state, {}, "wide")
+    answer: dict[str, Any] = json.loads(to_json(run(WIDGET, state, {}, "wide")))
+    return answer
 
 
 def readout(answer: dict[str, Any], name: str) -> tuple[str, str]:

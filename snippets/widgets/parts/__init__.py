@@ -1,0 +1,1 @@
+"""Words, tables and code in a widget's results: a small tree that Python and the browser write alike."""
