@@ -1,0 +1,112 @@
+"""What sort of model vLLM takes a config for: these few answers decide most defaults."""
+
+from __future__ import annotations
+
+from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
+
+GENERATE_SUFFIXES = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
+POOLING_SUFFIXES = (
+    "ForTextEncoding",
+    "EmbeddingModel",
+    "ForSequenceClassification",
+    "ForTokenClassification",
+    "ForAudioClassification",
+    "ForImageClassification",
+    "ForVideoClassification",
+    "ClassificationModel",
+    "ForRewardModeling",
+    "RewardModel",
+    "Model",
+)  # config/model.py:1949 _SUFFIX_TO_DEFAULTS
+GENERATE_MODELS = ("Qwen3NextMTP", "NemotronH_Nano_VL_V2", "GPTBigCodeLMHeadModel")
+
+MM_PREFIX_MODELS = ("bagel", "gemma3", "molmo2", "moondream3", "paligemma", "umm")
+GEMMA4_TYPES = ("gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text")
+
+SINK_ARCHITECTURES = ("GptOssForCausalLM",)  # every layer has sinks: models/gpt_oss.py
+MAMBA_PREFIX_CACHING = (
+    "FalconH1ForCausalLM",
+    "GraniteMoeHybridForCausalLM",
+    "JambaForCausalLM",
+    "MambaForCausalLM",
+    "FalconMambaForCausalLM",
+    "Mamba2ForCausalLM",
+    "NemotronHForCausalLM",
+    "NemotronHPuzzleForCausalLM",
+    "Zamba2ForCausalLM",
+)  # classes with SupportsMambaPrefixCaching: cache mode "all"; the rest of the hybrids get "align"
+
+
+def is_pooling(config: ModelConfig) -> bool:
+    """Embedding, classification and reward models: runner "pooling" (config/model.py:930 _get_runner_type)."""
+    name = config.architecture
+    if name.endswith(GENERATE_SUFFIXES) or name in GENERATE_MODELS:
+        return False
+    return name.endswith(POOLING_SUFFIXES)
+
+
+def is_encoder_only(config: ModelConfig) -> bool:
+    """Every attention sees both directions and keeps nothing."""
+    kinds = {cache.kind for layer in config.layers for cache in layer}
+    return kinds == {"encoder_only"}
+
+
+def is_attention_free(config: ModelConfig) -> bool:
+    """Recurrent layers only."""
+    kinds = {isinstance(cache, StateCache) for layer in config.layers for cache in layer}
+    return kinds == {True}
+
+
+def uses_mla(config: ModelConfig) -> bool:
+    """Multi-head latent attention anywhere (config/model.py:1647 use_mla)."""
+    return any(
+        isinstance(cache, AttentionCache) and cache.kind in ("mla", "sliding_mla")
+        for layer in config.layers
+        for cache in layer
+    )
+
+
+def is_moe(config: ModelConfig) -> bool:
+    """Any routed experts (config/model.py is_moe)."""
+    return config.num_experts > 0
+
+
+def is_mm_prefix_lm(config: ModelConfig) -> bool:
+    """Image tokens see each other in both directions (transformers_utils/model_arch_config_convertor.py:322)."""
+    model_type = str(config.fields.get("model_type", config.model_type))
+    if model_type in GEMMA4_TYPES:
+        return config.text_fields.get("use_bidirectional_attention") == "vision"
+    declared = config.fields.get("is_mm_prefix_lm")
+    return bool(declared) if declared is not None else model_type in MM_PREFIX_MODELS
+
+
+def attention_chunk_size(config: ModelConfig) -> int | None:
+    """text_config.attention_chunk_size, which MiMo-V2 states and does not use (config/model.py:524)."""
+    if config.model_type.startswith("mimo_v2"):
+        return None
+    value = config.text_fields.get("attention_chunk_size")
+    return value if isinstance(value, int) else None
+
+
+def head_size(config: ModelConfig) -> int:
+    """The one head size vLLM takes for the whole model (model_arch_config_convertor.py:50 get_head_size)."""
+    attention = [cache for layer in config.layers for cache in layer if isinstance(cache, AttentionCache)]
+    latent = [cache.head_size for cache in attention if cache.kind == "mla"]
+    if latent:
+        return latent[0]
+    text = config.text_fields
+    if config.model_type in GEMMA4_TYPES:
+        return max(_int(text.get("head_dim")), _int(text.get("global_head_dim"))) or _per_head(config)
+    if config.model_type == "zamba2":
+        return _int(text.get("attention_head_dim"))
+    if config.model_type == "nemotron_h" and attention:
+        return attention[0].head_size  # NemotronHConfig maps attention_head_dim to head_dim
+    return _int(text.get("head_dim")) or _int(text.get("hidden_size_per_head")) or _per_head(config)
+
+
+def _per_head(config: ModelConfig) -> int:
+    return config.hidden_size // config.num_attention_heads if config.num_attention_heads else 0
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,101 @@
+"""max_model_len: what was typed, what the model allows, what is in force."""
+
+from __future__ import annotations
+
+import re
+
+from snippets.model_config.model_config import ModelConfig
+from snippets.planner.engine_args import EngineArgs, EngineArgsError
+
+DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def parse_human_int(text: str, field: str = "value") -> int:
+    """An integer with vLLM's suffixes: 8k is 8,000, 8K is 8,192, 1.5k is 1,500 (utils/argparse_utils.py:29).
+
+    A decimal before a binary suffix is refused, as vLLM refuses it.
+    """
+    value = text.strip()
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT])", value)
+    if match is None:
+        try:
+            return int(value)
+        except ValueError:
+            raise EngineArgsError(
+                field, f"{field} must be a whole number such as 8192, 8k or 8K; got {text!r}"
+            ) from None
+    number, suffix = match.groups()
+    if suffix in DECIMAL:
+        return int(float(number) * DECIMAL[suffix])
+    if "." in number:
+        raise EngineArgsError(
+            field,
+            f"Decimals are not allowed with binary suffixes like {suffix}. "
+            f"Did you mean to use {number}{suffix.lower()} instead?",
+        )
+    return int(number) * BINARY[suffix]
+
+
+def parse_max_model_len(text: str) -> int | str | None:
+    """What stands behind --max-model-len: a number, "auto" (also -1), or None for an empty text."""
+    value = text.strip()
+    if not value:
+        return None
+    if value == "-1" or value.lower() == "auto":
+        return "auto"
+    length = parse_human_int(value, "max_model_len")
+    if length < 1:
+        raise EngineArgsError("max_model_len", f"max_model_len must be a positive integer, got {length}")
+    return length
+
+
+def longrope_default(config: ModelConfig) -> int | None:
+    """The shorter default of a LongRoPE model, None for all others (config/model.py:2231)."""
+    text = config.text_fields
+    for name in ("rope_parameters", "rope_scaling"):
+        rope = text.get(name)
+        if isinstance(rope, dict) and "longrope" in (rope.get("rope_type"), rope.get("type")):
+            original = text.get("original_max_position_embeddings", config.max_model_len)
+            return int(original) if isinstance(original, (int, float)) else None
+    return None
+
+
+def resolve_max_model_len(config: ModelConfig, args: EngineArgs) -> tuple[int, str]:
+    """The length in force before any auto-fit, and why (config/model.py:2152 _get_and_verify_max_len)."""
+    asked = args.max_model_len
+    if asked is None or asked == "auto":
+        length = longrope_default(config) or config.max_model_len
+        why = "shrunk later to what fits" if asked == "auto" else "not given"
+        return (
+            length,
+            f"{why}: the model's own length, from {config.max_model_len_key or 'the default of 2,048'} \
+(config/model.py:2231)",
+        )
+    if not isinstance(asked, int) or asked < 1:
+        raise EngineArgsError("max_model_len", f"max_model_len must be a positive integer, got {asked!r}")
+    if asked > config.max_model_len:
+        declared = config.text_fields.get("model_max_length")
+        if not isinstance(declared, int) or asked > declared:
+            raise EngineArgsError("max_model_len", _too_long(config, asked, declared))
+    return asked, "given"
+
+
+def _too_long(config: ModelConfig, asked: int, declared: object) -> str:
+    """vLLM's words (config/model.py:2254)."""
+    return (
+        f"User-specified max_model_len ({asked}) is greater than the derived max_model_len "
+        f"({config.max_model_len_key or None}={_as_vllm_prints(config)} or model_max_length={declared} in model's "
+        "config.json). To allow overriding this maximum, set the env var VLLM_ALLOW_LONG_MAX_MODEL_LEN=1. "
+        "VLLM_ALLOW_LONG_MAX_MODEL_LEN must be used with extreme caution. If the model uses relative position encoding "
+        "(RoPE), positions exceeding derived_max_model_len lead to nan. If the model uses absolute position encoding, "
+        "positions exceeding derived_max_model_len will cause a CUDA array out-of-bounds error."
+    )
+
+
+def _as_vllm_prints(config: ModelConfig) -> str:
+    """vLLM multiplies by a scaling factor of 1.0 where the config names a rope, so the length prints as a float."""
+    rope = config.text_fields.get("rope_parameters", config.text_fields.get("rope_scaling"))
+    has_rope = isinstance(rope, dict) or "rope_theta" in config.text_fields
+    scaled = has_rope and "gemma3" not in config.model_type
+    return f"{config.max_model_len}.0" if scaled else f"{config.max_model_len}"

@@ -1,0 +1,183 @@
+"""Engine arguments with every default filled in, and the layer specs that follow: the order is vLLM's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from snippets.catalog.gpus import Gpu
+from snippets.model_config.model_config import AttentionCache, ModelConfig
+from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.resolved import Resolved
+from snippets.planner.settings.attention.backends import INDEXER_BLOCK_SIZE, Backend
+from snippets.planner.settings.attention.of_model import Backends, backends_of, canonical_kv_cache_dtype
+from snippets.planner.settings.batching import Batching, resolve_batching
+from snippets.planner.settings.block_size import Blocks, CacheSettings, resolve_blocks
+from snippets.planner.settings.card import Card, card_of
+from snippets.planner.settings.drafter import drafter_config, verify_speculative
+from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
+from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free, uses_mla
+from snippets.planner.settings.layers import SpecMaker, runs, stages_of
+from snippets.planner.settings.layout import layout_errors
+from snippets.planner.settings.lengths import resolve_max_model_len
+from snippets.planner.settings.quantization import resolve_quantization
+from snippets.planner.settings.turboquant import skipped_layers
+from snippets.planner.specs import LayerRun, Limits
+
+MAMBA_CACHE_MODES = ("all", "align", "none")
+INDEXER = Backend(
+    "DEEPSEEK_V32_INDEXER", block_sizes=(INDEXER_BLOCK_SIZE,), is_mla=True, is_sparse=True
+)  # the indexer's cache is registered before the layer's own
+
+
+def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
+    """What vLLM 0.26.0 decides between the command line and the KV cache specs.
+
+    Raises EngineArgsError, naming the argument, for what vLLM would refuse: its own words where it has any.
+    """
+    card = card_of(gpu)
+    reasons: dict[str, str] = {}
+    max_model_len, reasons["max_model_len"] = resolve_max_model_len(config, args)
+    dtype, reasons["dtype"] = resolve_dtype(config, args, card)
+    quantization, reasons["quantization"] = resolve_quantization(config, args, card)
+    kv_cache_dtype, reasons["kv_cache_dtype"] = resolve_kv_cache_dtype(config, args)
+    if kv_cache_dtype == "nvfp4" and uses_mla(config):
+        raise EngineArgsError(
+            "kv_cache_dtype",
+            "nvfp4 KV cache is not supported with MLA (Multi-head Latent Attention) backends. Please use a different "
+            "--kv-cache-dtype (e.g., 'fp8' or 'auto') for MLA models such as DeepSeek.",
+        )
+    if args.speculative is not None:
+        verify_speculative(config, args.speculative)
+    batching = resolve_batching(config, args, card, max_model_len)
+    reasons |= batching.reasons
+    mode, reasons["mamba_cache_mode"] = _mamba_cache_mode(config, args, batching, max_model_len)
+    for error in layout_errors(config, args):
+        raise error
+    skipped = skipped_layers(kv_cache_dtype, len(config.layers), config.is_hybrid)
+    backends = backends_of(config, args, card, dtype, kv_cache_dtype, skipped)
+    canonical = canonical_kv_cache_dtype(kv_cache_dtype, backends.values())
+    if canonical != kv_cache_dtype:
+        reasons["kv_cache_dtype"] = f"{next(iter(backends.values())).name} stores {canonical} (mla_attention.py:329)"
+    cache = CacheSettings(dtype, canonical, mode, _spec_tokens(args), bool(skipped))
+    first = _first_backend(config, backends, skipped)
+    blocks = resolve_blocks(config, args, cache, first, max_model_len)
+    reasons["block_size"] = blocks.reason
+    reasons["attention_backend"] = _backend_reason(card, args, backends)
+    _verify_block_size(args, blocks, mode, batching)
+    maker = SpecMaker(config, args, cache, blocks, backends)
+    drafter = _drafter(config, args, card, cache, blocks)
+    disabled, reasons["disable_hybrid_kv_cache_manager"] = _hybrid_manager_off(config, args)
+    return Resolved(
+        max_model_len=max_model_len,
+        dtype=dtype,
+        kv_cache_dtype=canonical,
+        block_size=blocks.block_size,
+        attention_backend=first.name if first is not None and first is not INDEXER else _any_name(backends),
+        max_num_seqs=batching.max_num_seqs,
+        max_num_batched_tokens=batching.max_num_batched_tokens,
+        enable_prefix_caching=batching.enable_prefix_caching,
+        enable_chunked_prefill=batching.enable_chunked_prefill,
+        async_scheduling=batching.async_scheduling,
+        mamba_cache_mode=mode,
+        quantization=quantization,
+        uses_cuda_graphs=not args.enforce_eager and not (card.is_rocm and config.is_encoder_decoder),
+        limits=Limits(
+            max_model_len=max_model_len,
+            auto_fit=args.max_model_len == "auto",
+            max_in_flight_tokens=batching.max_concurrent_batches * batching.max_num_batched_tokens,
+            max_num_encoder_input_tokens=batching.max_num_batched_tokens,
+            decode_context_parallel_size=args.decode_context_parallel_size,
+            mamba_cache_mode=mode,
+            disable_hybrid_kv_cache_manager=disabled,
+            num_gpu_blocks_override=args.num_gpu_blocks_override,
+        ),
+        stages=stages_of(maker, skipped, drafter),
+        reasons=reasons,
+        warnings=batching.warnings,
+    )
+
+
+def _spec_tokens(args: EngineArgs) -> int:
+    return args.speculative.num_speculative_tokens if args.speculative is not None else 0
+
+
+def _mamba_cache_mode(config: ModelConfig, args: EngineArgs, batching: Batching, max_model_len: int) -> tuple[str, str]:
+    """mamba_cache_mode and the rule for mamba_block_size (model_executor/models/config.py:558 MambaModelConfig)."""
+    asked = args.mamba_cache_mode or "none"
+    if asked not in MAMBA_CACHE_MODES:
+        raise EngineArgsError("mamba_cache_mode", f"mamba_cache_mode must be one of {', '.join(MAMBA_CACHE_MODES)}")
+    has_state = config.is_hybrid or is_attention_free(config)
+    if args.mamba_block_size not in (None, max_model_len) and not batching.enable_prefix_caching:
+        raise EngineArgsError("mamba_block_size", "--mamba-block-size can only be set with --enable-prefix-caching")
+    if not has_state:
+        return asked, "no recurrent layer reads it"
+    if not batching.enable_prefix_caching:
+        return "none", "one state per request without prefix caching (models/config.py:612)"
+    keeps_all = config.architecture in MAMBA_PREFIX_CACHING
+    if asked == "align" or not keeps_all:
+        if not batching.enable_chunked_prefill:
+            raise EngineArgsError("enable_chunked_prefill", "Chunked prefill is required for mamba cache mode 'align'.")
+        why = "given" if asked == "align" else "with prefix caching, for a model without mode 'all'"
+        return "align", f"{why} (models/config.py:575)"
+    return "all", "with prefix caching, for a model that supports it (models/config.py:575)"
+
+
+def _first_backend(config: ModelConfig, backends: Backends, skipped: frozenset[int]) -> Backend | None:
+    """The backend of the first layer that is not recurrent: it sets the block size (platforms/interface.py:597)."""
+    for i, layer in enumerate(config.layers):
+        for cache in layer:
+            if isinstance(cache, AttentionCache) and cache.kind != "encoder_only":
+                return INDEXER if cache.kind == "indexer" else backends[cache, i in skipped]
+    return None
+
+
+def _any_name(backends: Backends) -> str:
+    return next((backend.name for backend in backends.values()), "none")
+
+
+def _backend_reason(card: Card, args: EngineArgs, backends: Backends) -> str:
+    names = list(dict.fromkeys(backend.name for backend in backends.values()))
+    if not names:
+        return "no attention layer keeps a cache"
+    which = " and ".join(names)
+    if args.attention_backend is not None:
+        return f"given ({which})"
+    if card.is_assumed:
+        return f"{which}: assumed, as on Ampere and later; the card's compute capability is not known"
+    generation = "ROCm" if card.is_rocm else f"compute capability {card.capability[0]}.{card.capability[1]}"
+    return f"{which}: the first that serves these layers on {generation} (platforms/cuda.py:80)"
+
+
+def _verify_block_size(args: EngineArgs, blocks: Blocks, mode: str, batching: Batching) -> None:
+    """config/vllm.py:2256 validate_block_size."""
+    if mode == "align" and blocks.block_size > batching.max_num_batched_tokens:
+        raise EngineArgsError(
+            "max_num_batched_tokens",
+            f"In Mamba cache align mode, block_size ({blocks.block_size}) must be <= max_num_batched_tokens "
+            f"({batching.max_num_batched_tokens}).",
+        )
+
+
+def _drafter(
+    config: ModelConfig, args: EngineArgs, card: Card, cache: CacheSettings, blocks: Blocks
+) -> tuple[LayerRun, ...]:
+    """The drafter's layers, with the target's block size and cache dtype; it is split as the target is."""
+    draft = drafter_config(config, args)
+    if draft is None:
+        return ()
+    for error in layout_errors(draft, replace(args, pipeline_parallel_size=1, decode_context_parallel_size=1)):
+        raise EngineArgsError("speculative", f"drafter: {error}")
+    nothing: frozenset[int] = frozenset()
+    backends = backends_of(draft, args, card, cache.dtype, cache.kv_cache_dtype, nothing)
+    maker = SpecMaker(draft, args, cache, blocks, backends)
+    specs = (maker.spec(item) for layer in draft.layers for item in layer)
+    return tuple(runs(spec for spec in specs if spec is not None))
+
+
+def _hybrid_manager_off(config: ModelConfig, args: EngineArgs) -> tuple[bool, str]:
+    """config/vllm.py:1571."""
+    if args.disable_hybrid_kv_cache_manager:
+        return True, "given"
+    if attention_chunk_size(config) is not None:
+        return True, "off by default with chunked local attention (config/vllm.py:1590)"
+    return False, "on (config/vllm.py:1637)"
