@@ -73,6 +73,7 @@ class CacheGroup:
     blocks_per_request: int  # block ids a request of max_model_len takes in this group
     spec: LayerSpec  # the merged spec, after block sizes and pages were unified; the first of them where they differ
     layers_per_stage: tuple[int, ...] = ()
+    page_size_per_stage: tuple[int, ...] = ()  # bytes; differs between stages for UniformTypeKVCacheSpecs only
     members: tuple[LayerRun, ...] = ()  # UniformTypeKVCacheSpecs: the specs in it, with their layers over all stages
 
 

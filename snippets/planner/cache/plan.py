@@ -8,7 +8,7 @@ from functools import partial
 
 from snippets.planner.cache.admission import CANNOT_AUTO_FIT, auto_fit_line, check_enough, estimate_max_model_len
 from snippets.planner.cache.grouping import pool_of
-from snippets.planner.cache.layers import Group, counted, totals
+from snippets.planner.cache.layers import Group, Layers, counted, totals
 from snippets.planner.cache.needs import request_blocks
 from snippets.planner.cache.packed import Packed
 from snippets.planner.cache.pages import page_size_bytes
@@ -16,6 +16,7 @@ from snippets.planner.cache.pools import Pool
 from snippets.planner.cache.spec import as_layer_spec
 from snippets.planner.specs import CacheError, CacheGroup, CachePlan, LayerRun, Limits, Stage
 
+UNIFORM_TYPE = "UniformTypeKVCacheSpecs"
 NO_GROUPS = "Auto-fit max_model_len: attention-free model, using derived max_model_len="
 
 
@@ -135,19 +136,25 @@ def _group(group: Group, limits: Limits) -> CacheGroup:
     spec, per_stage, members = group
     blocks = request_blocks(spec, limits.max_model_len, limits)
     if members is None:
-        kind, page = spec.cls, page_size_bytes(spec)
+        pages = [page_size_bytes(spec)] * len(per_stage)
     else:
-        first = next(i for i, count in enumerate(per_stage) if count)
-        kind = "UniformTypeKVCacheSpecs"
-        page = sum(counts[first] * page_size_bytes(member) for member, counts in members.items())
+        pages = [_page_on(members, stage, count) for stage, count in enumerate(per_stage)]
     return CacheGroup(
         num_layers=sum(per_stage),
-        kind=kind,
+        kind=spec.cls if members is None else UNIFORM_TYPE,
         block_size=spec.block_size,
-        page_size_bytes=page,
-        max_bytes_per_request=blocks * page,
+        page_size_bytes=pages[0],
+        max_bytes_per_request=blocks * pages[0],
         blocks_per_request=blocks,
         spec=as_layer_spec(spec),
         layers_per_stage=tuple(per_stage),
+        page_size_per_stage=tuple(pages),
         members=tuple(LayerRun(sum(counts), as_layer_spec(member)) for member, counts in (members or {}).items()),
+    )
+
+
+def _page_on(members: Layers, stage: int, layers_there: int) -> int:
+    """All members' pages on one stage; on all stages where it has none, as vLLM leaves the group's spec then."""
+    return sum(
+        (counts[stage] if layers_there else sum(counts)) * page_size_bytes(member) for member, counts in members.items()
     )

@@ -67,7 +67,8 @@ def _positive(spec: LayerSpec, *names: str) -> None:
 def normalised(layer: LayerSpec) -> Spec | None:
     """The spec as given to vLLM's class, before alignment; None for encoder-only attention, which gets none.
 
-    Source: model_executor/layers/attention/attention.py get_kv_cache_spec. Raises CacheError for a kind that is not planned here and for sizes below 1.
+    Source: model_executor/layers/attention/attention.py get_kv_cache_spec. Raises CacheError for a kind that is not
+    planned here and for sizes below 1.
     """
     if layer.kind == "encoder_only":
         return None
