@@ -1,0 +1,1 @@
+"""`python -m snippets.planner`: the planner on the command line, with vLLM's own flags."""

@@ -1,0 +1,55 @@
+"""A command line, `vllm serve` lines included, as values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from snippets.planner.command.errors import UsageError
+from snippets.planner.command.normalise import normalised
+from snippets.planner.command.other_flags import add_other_flags
+from snippets.planner.command.own_flags import add_own_flags
+
+DESCRIPTION = """\
+What vLLM 0.26.0 makes of a model, a card and its flags: KV cache blocks, tokens, requests at once, the log lines, or
+its refusal. Flags of a `vllm serve` line can be pasted. Exit code: 0 it would start, 1 it would refuse, 2 usage."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        message = message.removeprefix("argument ")
+        raise UsageError(message[:1].upper() + message[1:].rstrip(".") + ".")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The planner's flags, and hidden behind them the rest of `vllm serve`'s."""
+    parser = _Parser(
+        prog="python -m snippets.planner",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s CONFIG.json --gpu KEY [flags]",
+    )
+    parser.add_argument("model", nargs="?", metavar="CONFIG.json", help="a file, a folder, - for stdin, or a model key")
+    parser.add_argument("--model", dest="model_flag", help=argparse.SUPPRESS)  # vLLM's older way to name it
+    add_own_flags(parser)
+    add_other_flags(parser)
+    return parser
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Values of the line. Raises UsageError; an unknown flag is refused with the nearest there is."""
+    parser = make_parser()
+    values, unknown = parser.parse_known_args(normalised(words))
+    if unknown:
+        raise UsageError(_unknown(unknown[0].split("=")[0], list(parser._option_string_actions)))
+    return values
+
+
+def _unknown(word: str, known: Sequence[str]) -> str:
+    if not word.startswith("-"):
+        return f"{word!r} is one word too many: give one model, and quote what holds blanks."
+    near = get_close_matches(word, known, n=1, cutoff=0.6)
+    hint = f" Did you mean {near[0]}?" if near else " See --help."
+    return f"{word} is no flag of vLLM 0.26.0 nor of this planner.{hint}"

@@ -1,0 +1,121 @@
+"""The command: parse, read, plan, print. Exit code 0: vLLM would start, 1: it would refuse, 2: usage."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from snippets.catalog.gpus import Gpu, UnknownGpuError, gpu
+from snippets.planner.cache.spec_lines import answer
+from snippets.planner.command.errors import UsageError
+from snippets.planner.command.lists import gpu_list, model_list
+from snippets.planner.command.other_flags import sort_others
+from snippets.planner.command.own_flags import engine_args
+from snippets.planner.command.parse import parse
+from snippets.planner.command.read_input import Input, read_model
+from snippets.planner.command.speculative import speculative
+from snippets.planner.plan import Plan, make_plan
+from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
+from snippets.units import GIB
+
+STARTS, REFUSES, USAGE = 0, 1, 2
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run and return the exit code. Nothing a user can type ends in a traceback."""
+    try:
+        code = _run(parse(sys.argv[1:] if words is None else words))
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:  # the reader, such as head, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        return STARTS
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(values: argparse.Namespace) -> int:
+    if values.list_gpus:
+        sys.stdout.write(gpu_list())
+    elif values.list_models:
+        sys.stdout.write(model_list())
+    elif values.specs:
+        _specs()
+    else:
+        return _plan(values)
+    return STARTS
+
+
+def _specs() -> None:
+    for number, line in enumerate(sys.stdin, 1):
+        if not line.strip():
+            continue
+        try:
+            asked = json.loads(line)
+        except ValueError as error:
+            raise UsageError(f"Line {number} of stdin is not JSON: {error}.") from None
+        print(json.dumps(answer(asked)))
+
+
+def _plan(values: argparse.Namespace) -> int:
+    given = values.model or values.model_flag
+    if given is None:
+        raise UsageError("Give a model: a config.json, a folder with one, - for stdin, or a key of --list-models.")
+    memory_given = values.available_kv_gib is not None
+    notes, refused = sort_others(values.others or [], memory_given)
+    if refused:
+        raise UsageError("\n".join(refused))
+    card = _card(values)
+    model = read_model(given)
+    drafting, drafter = speculative(values)
+    plan = make_plan(
+        model.config,
+        card,
+        engine_args(values, speculative=drafting),
+        available_bytes=_bytes(values.available_kv_gib),
+        weights_bytes=_bytes(values.weights_gib),
+        total_bytes=_bytes(values.total_gib),
+        free_bytes=_bytes(values.free_gib),
+    )
+    plan = replace(plan, notes=(*plan.notes, *notes))
+    sys.stdout.write(_shown(plan, values, model, drafter))
+    for error in plan.errors:
+        print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
+    if not plan.errors:
+        return STARTS
+    return REFUSES if any(error.from_vllm for error in plan.errors) else USAGE
+
+
+def _card(values: argparse.Namespace) -> Gpu | None:
+    if values.gpu is not None:
+        try:
+            return gpu(values.gpu.lower())
+        except UnknownGpuError as error:
+            raise UsageError(f"--gpu: {error}.") from None
+    if values.total_gib is None and values.available_kv_gib is None and values.kv_cache_memory_bytes is None:
+        raise UsageError("Give a card with --gpu (see --list-gpus), or its memory with --total-gib.")
+    return None
+
+
+def _bytes(gib: float | None) -> int | None:
+    return None if gib is None else int(gib * GIB)
+
+
+def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None) -> str:
+    name = model.name
+    if values.json:
+        return json.dumps(to_json(plan, name), indent=2, ensure_ascii=False) + "\n"
+    if values.markdown:
+        return to_markdown(plan, name)
+    if values.csv:
+        return to_csv(plan)
+    if values.explain:
+        return to_explanation(plan)
+    return to_text(plan, serve_command(plan, name, drafter.name if drafter else "DRAFTER"))

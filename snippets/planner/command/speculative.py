@@ -1,0 +1,53 @@
+"""--speculative-config, its dotted and its split forms, as the part that changes memory."""
+
+from __future__ import annotations
+
+import argparse
+
+from snippets.planner.command.errors import UsageError
+from snippets.planner.command.read_input import Input, read_model
+from snippets.planner.engine_args import SpeculativeConfig
+
+SPLIT = {"spec_method": "method", "spec_model": "model", "spec_tokens": "num_speculative_tokens"}
+# They change nothing that is kept in memory between steps.
+PASSED_OVER = {
+    *("prompt_lookup_max", "prompt_lookup_min", "disable_padded_drafter_batch", "use_local_argmax_reduction"),
+    *("rejection_sample_method", "synthetic_acceptance_rates", "synthetic_acceptance_length", "draft_sample_method"),
+    *("suffix_decoding_max_tree_depth", "suffix_decoding_max_cached_requests", "suffix_decoding_max_spec_factor"),
+    *("suffix_decoding_min_token_prob", "revision", "code_revision", "moe_backend", "enforce_eager"),
+}
+READ = {"method", "model", "num_speculative_tokens"}
+
+
+def speculative(values: argparse.Namespace) -> tuple[SpeculativeConfig | None, Input | None]:
+    """(the setting, the drafter that was read). Raises UsageError."""
+    given: dict[str, object] = dict(values.speculative_config or {})
+    for name, key in SPLIT.items():
+        value = getattr(values, name)
+        if value is not None and key in given:  # engine/arg_utils.py create_speculative_config
+            flag = "--" + name.replace("_", "-")
+            raise UsageError(f"{flag} and --speculative-config['{key}'] are mutually exclusive.")
+        if value is not None:
+            given[key] = value
+    if not given:
+        return None, None
+    if unknown := sorted(set(given) - READ - PASSED_OVER):
+        raise UsageError(f"--speculative-config: {', '.join(unknown)} is not planned for. Read are {', '.join(READ)}.")
+    tokens, method, model = given.get("num_speculative_tokens"), given.get("method"), given.get("model")
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1:
+        raise UsageError("--speculative-config: num_speculative_tokens must be a whole number, 1 or more.")
+    drafter = read_model(str(model)) if model is not None else None
+    return SpeculativeConfig(_method(method, drafter), tokens, drafter.config if drafter else None), drafter
+
+
+def _method(method: object, drafter: Input | None) -> str:
+    """The method as given; without one vLLM reads it off the drafter (config/speculative.py __post_init__)."""
+    if method is not None:
+        return str(method)
+    if drafter is None:
+        raise UsageError("--speculative-config: give a method, or a model to read it from.")
+    name = drafter.name.lower()
+    for known in ("eagle3", "eagle", "medusa"):
+        if known in name or known in drafter.config.model_type:
+            return known
+    return "draft_model"

@@ -1,0 +1,86 @@
+"""The memory of one rank, opened: what vLLM asks for, what it subtracts, what is left. And the settings in force."""
+
+from __future__ import annotations
+
+from snippets.planner.engine_args import EngineArgs
+from snippets.planner.estimate import Budget, Range
+from snippets.planner.explain.explained import Explained
+from snippets.planner.explain.sources import SOURCES
+from snippets.planner.resolved import Resolved
+from snippets.units import count, gib
+
+FITTED = "fitted to start-up logs, not counted: nine of ten logs stay within the ends"
+
+
+def _range(size: Range) -> str:
+    return f"{gib(size.expected)} ({gib(size.low)} to {gib(size.high)})"
+
+
+def budget_numbers(budget: Budget, args: EngineArgs) -> list[Explained]:
+    """Requested memory, weights, the three fitted parts, and the rest."""
+    parts = (
+        ("budget.activation", budget.activation),
+        ("budget.non_torch", budget.non_torch),
+        ("budget.cuda_graphs", budget.cuda_graphs),
+    )
+    terms = " - ".join(gib(size.expected) for _, size in parts)
+    return [
+        Explained(
+            "budget.requested_bytes",
+            gib(budget.requested_bytes),
+            "ceil(total_memory * gpu_memory_utilization)",
+            f"ceil({count(budget.total_bytes)} * {args.gpu_memory_utilization})",
+            SOURCES["requested_bytes"],
+        ),
+        Explained(
+            "weights_bytes",
+            gib(budget.weights_bytes),
+            "as given" if budget.weights_given else "sum of the parameters' bytes on one rank",
+            f"{count(budget.weights_bytes)} bytes",
+            SOURCES["weights_bytes"],
+        ),
+        *(Explained(name, _range(size), FITTED, _range(size), SOURCES["available"]) for name, size in parts),
+        Explained(
+            "available_kv_cache_bytes",
+            _range(budget.available),
+            "requested_memory - weights - activation - non_torch - cuda_graphs",
+            f"{gib(budget.requested_bytes)} - {gib(budget.weights_bytes)} - {terms}",
+            SOURCES["available"],
+        ),
+    ]
+
+
+def given_memory(available_bytes: int, args: EngineArgs) -> Explained:
+    """Available memory that was not estimated."""
+    name, value = "available_kv_cache_bytes", gib(available_bytes)
+    if args.kv_cache_memory_bytes:
+        formula, source = "kv_cache_memory_bytes", SOURCES["kv_cache_memory_bytes"]
+    else:
+        formula, source = "as given: 'Available KV cache memory' of a start-up log", SOURCES["available"]
+    return Explained(name, value, formula, f"{count(available_bytes)} bytes", source)
+
+
+def setting_numbers(resolved: Resolved) -> list[Explained]:
+    """Settings that vLLM filled in or changed, each with its reason."""
+    values = {
+        "max_model_len": resolved.max_model_len,
+        "block_size": resolved.block_size,
+        "max_num_seqs": resolved.max_num_seqs,
+        "max_num_batched_tokens": resolved.max_num_batched_tokens,
+    }
+    opened = [
+        Explained(name, count(value), resolved.reasons.get(name, "as given"), f"{name} = {count(value)}", SOURCES[name])
+        for name, value in values.items()
+    ]
+    flight, batched = resolved.limits.max_in_flight_tokens, resolved.max_num_batched_tokens
+    batches = flight // batched if batched else 0
+    opened.append(
+        Explained(
+            "max_in_flight_tokens",
+            count(flight),
+            "max_concurrent_batches * max_num_batched_tokens",
+            f"{batches} * {count(batched)}",
+            SOURCES["max_in_flight_tokens"],
+        )
+    )
+    return opened

@@ -1,0 +1,118 @@
+"""The numbers of the cache, opened: pages, groups, blocks, what a request takes, the two figures of the log."""
+
+from __future__ import annotations
+
+from snippets.planner.explain.explained import Explained
+from snippets.planner.explain.pages import need, page
+from snippets.planner.explain.sources import NEEDS, OURS, PAGES, SOURCES
+from snippets.planner.resolved import Resolved
+from snippets.planner.specs import CacheGroup, CachePlan
+from snippets.units import count
+
+
+def cache_numbers(
+    cache: CachePlan, resolved: Resolved, available_bytes: int, bytes_per_token: int | None
+) -> list[Explained]:
+    """In the order vLLM takes the steps. Bytes are of one rank."""
+    opened = [line for i, group in enumerate(cache.groups) for line in _group(i, group, cache, resolved)]
+    opened.append(_groups(cache))
+    opened.append(_bytes_per_block(cache))
+    opened.append(_num_gpu_blocks(cache, resolved, available_bytes))
+    terms = " + ".join(str(group.blocks_per_request) for group in cache.groups) or "0"
+    opened.append(
+        Explained(
+            "blocks_per_request",
+            count(cache.blocks_per_request),
+            "sum over groups of a request's blocks",
+            terms,
+            SOURCES["blocks_per_request"],
+        )
+    )
+    opened.append(
+        Explained(
+            "max_concurrency",
+            f"{cache.max_concurrency:.2f}x",
+            "num_blocks / num_block_per_request",
+            f"{count(cache.num_gpu_blocks)} / {count(cache.blocks_per_request)}",
+            SOURCES["max_concurrency"],
+        )
+    )
+    opened.append(
+        Explained(
+            "kv_cache_size_tokens",
+            f"{count(cache.kv_cache_size_tokens)} tokens",
+            "int(max_concurrency * max_model_len)",
+            f"int({cache.max_concurrency:.6g} * {count(cache.max_model_len)})",
+            SOURCES["kv_cache_size_tokens"],
+        )
+    )
+    if bytes_per_token is not None:
+        opened.append(_per_token(cache, resolved, bytes_per_token))
+    return opened
+
+
+def _group(index: int, group: CacheGroup, cache: CachePlan, resolved: Resolved) -> list[Explained]:
+    formula, numbers = page(group.spec)
+    if group.kind == "UniformTypeKVCacheSpecs":
+        formula, numbers = "sum of the layers' pages", f"{group.num_layers} layers with pages of unequal size"
+    taken, taken_numbers = need(group, resolved.limits, cache.max_model_len)
+    return [
+        Explained(
+            f"groups[{index}].page_size_bytes",
+            f"{count(group.page_size_bytes)} bytes",
+            formula,
+            numbers,
+            PAGES.get(group.kind, SOURCES["groups"]),
+        ),
+        Explained(
+            f"groups[{index}].blocks_per_request",
+            count(group.blocks_per_request),
+            taken,
+            taken_numbers,
+            NEEDS.get(group.kind, SOURCES["blocks_per_request"]),
+        ),
+    ]
+
+
+def _groups(cache: CachePlan) -> Explained:
+    kinds = ", ".join(f"{group.num_layers} × {group.kind}" for group in cache.groups)
+    return Explained(
+        "groups",
+        count(len(cache.groups)),
+        "layers that share a block table; every group takes its blocks from one pool",
+        kinds or "no layer caches anything",
+        SOURCES["groups"],
+    )
+
+
+def _bytes_per_block(cache: CachePlan) -> Explained:
+    pages = {group.page_size_bytes for group in cache.groups}
+    if len(pages) == 1 and (size := pages.pop()) and cache.bytes_per_block % size == 0:
+        formula = "page_size * group_size"
+        numbers = f"{count(size)} * {cache.bytes_per_block // size}"
+    else:
+        formula, numbers = "sum of the layers' pages", " + ".join(count(g.page_size_bytes) for g in cache.groups)
+    value = f"{count(cache.bytes_per_block)} bytes"
+    return Explained("bytes_per_block", value, formula, numbers, SOURCES["bytes_per_block"])
+
+
+def _num_gpu_blocks(cache: CachePlan, resolved: Resolved, available_bytes: int) -> Explained:
+    override = resolved.limits.num_gpu_blocks_override
+    if override is not None:
+        formula, numbers, source = "num_gpu_blocks_override", count(override), SOURCES["override"]
+    else:
+        formula, source = "available_memory // page_size // group_size", SOURCES["num_gpu_blocks"]
+        numbers = f"{count(available_bytes)} // {count(cache.bytes_per_block)}"
+        if len(resolved.stages) > 1:
+            formula += ", the smallest of the pipeline's stages"
+    return Explained("num_gpu_blocks", count(cache.num_gpu_blocks), formula, numbers, source)
+
+
+def _per_token(cache: CachePlan, resolved: Resolved, bytes_per_token: int) -> Explained:
+    return Explained(
+        "kv_bytes_per_token",
+        f"{count(bytes_per_token)} bytes",
+        "what one more token adds to a request of max_model_len, averaged over a block",
+        f"pages of the groups that still grow at {count(cache.max_model_len)} tokens, over their block size",
+        OURS,
+    )

@@ -1,0 +1,88 @@
+"""The answer in a few lines, the same in the text report and in Markdown."""
+
+from __future__ import annotations
+
+from snippets.planner.estimate import Budget, Range
+from snippets.planner.plan import Plan
+from snippets.planner.report.simultaneous import requests_at_once
+from snippets.units import count, gib
+
+
+def headline(plan: Plan) -> str:
+    """One sentence: it starts and how much it holds, or it does not."""
+    if plan.cache is None:
+        said = any(error.from_vllm for error in plan.errors)
+        return "vLLM 0.26.0 would refuse to start." if said else "There is no plan: something is missing."
+    cache = plan.cache
+    if not cache.groups:
+        return "vLLM 0.26.0 would start; no layer of this model keeps a KV cache."
+    at_once = requests_at_once(plan) or 0
+    limit = " (max_num_seqs)" if at_once < int(cache.max_concurrency) else ""
+    held = f"{count(cache.kv_cache_size_tokens)} tokens of KV cache"
+    requests = f"{count(at_once)} request{'' if at_once == 1 else 's'} of {count(cache.max_model_len)} tokens"
+    return f"vLLM 0.26.0 would start: {held}, {requests} at once{limit}."
+
+
+def ends(plan: Plan) -> str:
+    """How far the estimate may be off, in tokens; empty where the memory was given."""
+    if plan.budget is None or plan.cache is None:
+        return ""
+    if plan.cache_high is None:
+        return ""
+    high = count(plan.cache_high.kv_cache_size_tokens)
+    if plan.cache_low is None:
+        return f"The memory is estimated. At the low end vLLM would refuse; at the high end: {high} tokens."
+    low = count(plan.cache_low.kv_cache_size_tokens)
+    return f"The memory is estimated: {low} to {high} tokens between the ends of the estimate."
+
+
+def spread(size: Range) -> str:
+    """A range with its expected value first."""
+    return f"{gib(size.expected)} ({gib(size.low)} to {gib(size.high)})"
+
+
+def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
+    """(part, expected, low to high) of one rank's memory, from the card to the cache."""
+
+    def fitted(name: str, size: Range) -> tuple[str, str, str]:
+        return (name, gib(size.expected), f"{gib(size.low)} to {gib(size.high)}")
+
+    return [
+        ("memory of the card", gib(budget.total_bytes), ""),
+        ("requested by vLLM", gib(budget.requested_bytes), ""),
+        ("weights", gib(budget.weights_bytes), "given" if budget.weights_given else "counted"),
+        fitted("activation peak", budget.activation),
+        fitted("CUDA context, NCCL", budget.non_torch),
+        fitted("CUDA graphs", budget.cuda_graphs),
+        fitted("KV cache", budget.available),
+    ]
+
+
+def fact_rows(plan: Plan) -> list[tuple[str, str]]:
+    """The exact figures of the cache."""
+    cache = plan.cache
+    if cache is None or not cache.groups:
+        return []
+    rows = [
+        ("num_gpu_blocks", count(cache.num_gpu_blocks)),
+        ("bytes per block", count(cache.bytes_per_block)),
+        ("blocks per request", count(cache.blocks_per_request)),
+    ]
+    if plan.kv_bytes_per_token is not None:
+        rows.append(("bytes per further token", count(plan.kv_bytes_per_token)))
+    return rows
+
+
+def group_rows(plan: Plan) -> list[tuple[str, str, str, str, str]]:
+    """(kind, layers, block size, page, blocks a request) of each group."""
+    groups = plan.cache.groups if plan.cache else ()
+    return [
+        (
+            group.kind,
+            count(group.num_layers),
+            count(group.block_size),
+            count(group.page_size_bytes),
+            count(group.blocks_per_request),
+        )
+        for group in groups
+    ]

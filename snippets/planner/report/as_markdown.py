@@ -1,0 +1,46 @@
+"""A plan as a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from snippets.planner.plan import Plan
+from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline
+from snippets.planner.report.serve_command import serve_command
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines]
+
+
+def to_markdown(plan: Plan, model: str = "MODEL") -> str:
+    """Answer, log lines, figures, budget, groups, notes, command, and each number with its source."""
+    card = plan.gpu.name if plan.gpu else "unnamed card"
+    parts: list[list[str]] = [[f"# {model} on {card}"], [headline(plan)]]
+    if text := ends(plan):
+        parts.append([text])
+    for error in plan.errors:
+        parts.append([f"**{error.field}**: {error.message}"])
+        if error.way_out:
+            parts.append([error.way_out])
+    if plan.cache and plan.cache.log_lines:
+        parts.append(["```text", *plan.cache.log_lines, "```"])
+    if facts := fact_rows(plan):
+        parts.append(_table(("figure", "value"), facts))
+    if plan.budget:
+        parts += [["## Memory of one card"], _table(("part", "expected", "range"), budget_rows(plan.budget))]
+    if groups := group_rows(plan):
+        header = ("kind", "layers", "block size (tokens)", "page (bytes)", "blocks per request")
+        parts += [["## Groups"], _table(header, groups)]
+    if plan.notes:
+        parts += [["## Notes"], [f"- {note}" for note in plan.notes]]
+    parts += [["## Command"], ["```bash", serve_command(plan, model), "```"]]
+    if plan.explained:
+        rows = [(n.name, n.value, n.formula, n.numbers, n.source) for n in plan.explained]
+        parts += [["## How each number is made"], _table(("name", "value", "formula", "numbers", "source"), rows)]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"

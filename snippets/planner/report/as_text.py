@@ -1,0 +1,57 @@
+"""A plan as a short report for a terminal: the answer first."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from snippets.planner.plan import Plan
+from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline
+
+WIDTH = 100
+GROUP_HEADER = ("group", "layers", "block", "page bytes", "blocks a request")
+
+
+def _table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(("  " + "  ".join(cells)).rstrip())
+    return lines
+
+
+def _wrapped(text: str, mark: str = "- ") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark))
+
+
+def to_text(plan: Plan, command: str = "") -> str:
+    """The report; `command` is shown last."""
+    blocks: list[list[str]] = [[headline(plan), *_wrapped(ends(plan), "")]]
+    for error in plan.errors:
+        blocks.append([*_wrapped(f"{error.field}: {error.message}", ""), *_wrapped(error.way_out, "→ ")])
+    if plan.cache and plan.cache.log_lines:
+        blocks.append(["What the log says:", *(f"  {line}" for line in plan.cache.log_lines)])
+    if facts := fact_rows(plan):
+        blocks.append(_table(facts, frozenset({1})))
+    if plan.budget:
+        blocks.append(["Memory of one card:", *_table(budget_rows(plan.budget), frozenset({1}))])
+    if groups := group_rows(plan):
+        blocks.append(_table([GROUP_HEADER, *groups], frozenset({1, 2, 3, 4})))
+    if plan.notes:
+        blocks.append(["Notes:", *(line for note in plan.notes for line in _wrapped(note))])
+    if command:
+        blocks.append([command])
+    return "\n\n".join("\n".join(line for line in block if line) for block in blocks) + "\n"
+
+
+def to_explanation(plan: Plan) -> str:
+    """Each number with its formula and vLLM's source line."""
+    lines = []
+    for number in plan.explained:
+        lines += [f"{number.name} = {number.value}", f"    {number.formula}", f"    {number.numbers}"]
+        lines.append(f"    {number.source}")
+    return "\n".join(lines) + "\n" if lines else ""

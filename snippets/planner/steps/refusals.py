@@ -1,0 +1,74 @@
+"""Why there is no plan, in vLLM's words where it is vLLM that refuses, and what to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from snippets.catalog.gpus import MissingFactError
+from snippets.model_config.model_config import ConfigError, ModelConfig
+from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.estimate import Budget
+from snippets.planner.resolved import Resolved
+from snippets.planner.specs import CacheError
+from snippets.planner.steps import ways_out
+from snippets.planner.steps.take import StartError, Steps, cache_at
+from snippets.planner.weights import WeightsError
+
+PLENTY = 2**60  # bytes
+GIVE_WEIGHTS = "Give the weights on one card: 'Model loading took … GiB' of a start-up log, or the size of the files."
+GIVE_MEMORY = "Give the memory of the card as the driver reports it, or choose another card."
+NO_WAY = "Nothing tried here lets one request in: take a larger card, more cards, or a smaller model."
+
+
+@dataclass(frozen=True)
+class PlanError:
+    """Why there is no (full) plan."""
+
+    field: str  # the setting or config field that can mend it
+    message: str  # vLLM's own words where it is vLLM that refuses
+    way_out: str  # what to change, with the value that works where one is known
+    from_vllm: bool = True  # False: a fact is missing here, vLLM itself may well start
+
+
+def explain_failure(
+    failure: Exception, config: ModelConfig, args: EngineArgs, steps: Steps, attempt: ways_out.Attempt
+) -> PlanError:
+    """One failed step as a sentence for the person who typed the input."""
+    message = str(failure)
+    if isinstance(failure, CacheError):
+        return _too_small(failure, args, steps, attempt)
+    if isinstance(failure, StartError):
+        mend = failure.way_out or ways_out.sentence(ways_out.for_card(args, steps.budget, attempt), NO_WAY)
+        return PlanError(failure.field, message, mend)
+    if isinstance(failure, EngineArgsError):
+        found = ways_out.for_setting(failure, config.max_model_len, args, attempt)
+        return PlanError(failure.field, message, ways_out.sentence(found, ""))
+    if isinstance(failure, WeightsError):
+        return PlanError("weights_bytes", message, GIVE_WEIGHTS, from_vllm=False)
+    if isinstance(failure, MissingFactError):
+        return PlanError("gpu", message, GIVE_MEMORY, from_vllm=False)
+    field = failure.field if isinstance(failure, ConfigError) else ""
+    return PlanError(field, message, "Mend that field of config.json.", from_vllm=False)
+
+
+def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: ways_out.Attempt) -> PlanError:
+    assert steps.resolved is not None
+    if failure.field:
+        return PlanError(failure.field, str(failure), "")
+    needed = failure.needed_bytes or _needed(steps.resolved)
+    budget = steps.budget if args.kv_cache_memory_bytes is None and not steps.memory_given else None
+    found = ways_out.for_memory(failure, needed, args, steps.resolved, budget, attempt)
+    field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
+    return PlanError(field, str(failure), ways_out.sentence(found, NO_WAY))
+
+
+def _memory_field(args: EngineArgs, budget: Budget | None) -> str:
+    if budget is not None:
+        return "gpu_memory_utilization"
+    return "kv_cache_memory_bytes" if args.kv_cache_memory_bytes is not None else "available_bytes"
+
+
+def _needed(resolved: Resolved) -> int:
+    """Bytes that one request of max_model_len takes on one rank."""
+    cache = cache_at(resolved, [PLENTY] * len(resolved.stages))
+    return cache.blocks_per_request * cache.bytes_per_block if cache else 0

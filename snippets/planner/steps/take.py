@@ -1,0 +1,162 @@
+"""The planning steps in vLLM's order; what a step refuses is kept, and the steps that do not need it go on."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from snippets.catalog.gpus import Gpu, MissingFactError
+from snippets.model_config.model_config import ConfigError, ModelConfig
+from snippets.planner.cache import plan_cache
+from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.estimate import Budget
+from snippets.planner.memory import estimate_budget
+from snippets.planner.resolved import Resolved
+from snippets.planner.settings import resolve
+from snippets.planner.specs import CacheError, CachePlan
+from snippets.planner.weights import WeightsError, rank_weight_bytes
+from snippets.units import GIB
+
+KEPT = 32  # answers of resolve() kept: a slider goes back and forth
+
+
+class StartError(ValueError):
+    """The card cannot take what is asked, before the cache is planned. Bytes are of one rank."""
+
+    def __init__(self, field: str, message: str, way_out: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.way_out = way_out
+
+
+@dataclass(frozen=True)
+class Given:
+    """Bytes of one rank that are known and not to be estimated."""
+
+    available: int | None = None
+    weights: int | None = None
+    total: int | None = None
+    free: int | None = None
+
+
+@dataclass
+class Steps:
+    """What the steps gave, as far as they got."""
+
+    resolved: Resolved | None = None
+    weights: tuple[int, ...] = ()  # one per pipeline stage
+    budgets: tuple[Budget, ...] = ()  # the same
+    available: tuple[int, ...] = ()  # the same
+    cache: CachePlan | None = None
+    failures: list[Exception] = field(default_factory=list)
+    memory_given: bool = False  # available bytes were given, not estimated
+
+    @property
+    def budget(self) -> Budget | None:
+        """Of the stage with the least left."""
+        return min(self.budgets, key=lambda budget: budget.available.expected, default=None)
+
+
+def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps:
+    """Settings, weights, budget, cache. Raises nothing that the user's input can cause."""
+    steps = Steps(memory_given=given.available is not None)
+    card = gpu if given.total is None else replace(gpu, visible_gib=given.total / GIB)
+    try:
+        steps.resolved = _resolve(config, args, card)
+    except (EngineArgsError, ConfigError, MissingFactError) as error:
+        steps.failures.append(error)
+        return steps
+    memory_is_known = given.available is not None or args.kv_cache_memory_bytes is not None
+    try:
+        steps.weights = _weights(config, args, given)
+        steps.budgets = _budgets(config, card, args, steps, given)
+    except (WeightsError, MissingFactError) as error:
+        if not memory_is_known:
+            steps.failures.append(error)
+            return steps
+    stages = len(steps.resolved.stages)
+    if given.available is not None:
+        steps.available = (given.available,) * stages
+    elif args.kv_cache_memory_bytes is not None:
+        steps.available = (args.kv_cache_memory_bytes,) * stages
+    else:
+        steps.available = tuple(budget.available.expected for budget in steps.budgets)
+    try:
+        if given.available is None:
+            _check_card(args, steps.budgets, given)
+        steps.cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
+    except (StartError, CacheError) as error:
+        steps.failures.append(error)
+    return steps
+
+
+def cache_at(resolved: Resolved, available: Sequence[int]) -> CachePlan | None:
+    """The cache with other memory; None where vLLM would refuse."""
+    try:
+        return plan_cache(resolved.stages, available, resolved.limits)
+    except CacheError:
+        return None
+
+
+def _weights(config: ModelConfig, args: EngineArgs, given: Given) -> tuple[int, ...]:
+    stages = args.pipeline_parallel_size
+    if given.weights is not None:
+        return (given.weights,) * stages
+    return tuple(rank_weight_bytes(config, args, rank) for rank in range(stages))
+
+
+def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:
+    resolved = steps.resolved
+    assert resolved is not None
+    made = {
+        weights: estimate_budget(config, gpu, args, resolved, weights, given.weights is not None)
+        for weights in set(steps.weights)
+    }
+    return tuple(made[weights] for weights in steps.weights)
+
+
+def format_gib(size: int) -> str:
+    """Bytes as vLLM's messages have them (utils/mem_utils.py format_gib)."""
+    return f"{round(size / GIB, 2)}"
+
+
+def _check_card(args: EngineArgs, budgets: Sequence[Budget], given: Given) -> None:
+    """What ends a start before the cache is planned: memory others hold, weights beyond the card."""
+    for budget in budgets:
+        total, requested = budget.total_bytes, budget.requested_bytes
+        if given.free is not None and given.free < requested:
+            fits = int(100 * given.free / total) / 100
+            raise StartError(
+                "gpu_memory_utilization",
+                f"Free memory on device cuda:0 ({format_gib(given.free)}/{format_gib(total)} GiB) on startup is less "
+                f"than desired GPU memory utilization ({args.gpu_memory_utilization}, {format_gib(requested)} GiB). "
+                "Decrease GPU memory utilization or reduce GPU memory used by other processes.",
+                f"--gpu-memory-utilization {fits:.2f} asks for no more than is free." if fits else "Free the card.",
+            )
+        held = budget.weights_bytes + (args.kv_cache_memory_bytes or 0)
+        if held > total:
+            what = "weights" if not args.kv_cache_memory_bytes else "weights and the KV cache"
+            raise StartError(
+                "tensor_parallel_size" if budget.weights_bytes > total else "kv_cache_memory_bytes",
+                f"CUDA out of memory: the {what} take {format_gib(held)} GiB of a card with {format_gib(total)} GiB.",
+                "",
+            )
+
+
+_kept: OrderedDict[tuple[object, ...], tuple[ModelConfig, ModelConfig | None, Resolved]] = OrderedDict()
+
+
+def _resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
+    """resolve(), kept by the config's identity: its fields are mappings, which cannot be keys."""
+    draft = args.speculative.draft if args.speculative else None
+    tokens = (args.speculative.method, args.speculative.num_speculative_tokens) if args.speculative else None
+    key = (id(config), id(draft), tokens, replace(args, speculative=None), gpu)
+    if key in _kept:
+        _kept.move_to_end(key)
+        return _kept[key][2]
+    resolved = resolve(config, args, gpu)
+    _kept[key] = (config, draft, resolved)  # the configs too, so that no other takes their identity
+    if len(_kept) > KEPT:
+        _kept.popitem(last=False)
+    return resolved
