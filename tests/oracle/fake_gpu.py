@@ -1,0 +1,142 @@
+# mypy: ignore-errors
+"""A GPU that is not there, for the real vLLM: name, memory and compute capability of a catalog card.
+
+`install()` must run before anything of vLLM is used. Compiled CUDA modules are replaced by empty ones, so that what
+asks "is this kernel built?" hears yes, as in the published wheel on a GPU; which card can run it, vLLM's own code
+decides from the compute capability. FlashInfer counts as installed (the wheel requires it).
+"""
+
+import functools
+import gc
+import importlib.machinery
+import os
+import sys
+import types
+from unittest.mock import MagicMock
+
+ENV = {
+    "VLLM_LOGGING_LEVEL": "ERROR", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "TRANSFORMERS_VERBOSITY": "error",
+    "VLLM_HAS_FLASHINFER_CUBIN": "1", "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
+}  # fmt: skip
+COMPILED = (
+    "vllm._C_stable_libtorch", "vllm._moe_C_stable_libtorch", "vllm._C", "vllm._moe_C", "vllm._qutlass_C",
+    "vllm._flashmla_C", "vllm._flashmla_extension_C", "vllm.vllm_flash_attn._vllm_fa2_C",
+    "vllm.vllm_flash_attn._vllm_fa3_C",
+)  # fmt: skip
+PACKAGES = (
+    "flashinfer", "flashinfer.decode", "flashinfer.prefill", "flashinfer.utils", "flashinfer.comm",
+    "flashinfer.fused_moe", "flashinfer.cute_dsl", "flashinfer.autotuner", "tokenspeed_mla",
+)  # fmt: skip
+OP_SPACES = ("_C", "_moe_C", "_C_cache_ops", "_vllm_fa2_C", "_vllm_fa3_C", "_flashmla_C", "_C_custom_ar", "_qutlass_C")
+
+
+class Stub(types.ModuleType):
+    """A module in which every name exists."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.__path__ = []
+        self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return MagicMock(name=name)
+
+
+class Ops:
+    """torch.ops.NAMESPACE in which every operator exists and says no."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return MagicMock(name=name, return_value=False)
+
+
+def install(card):
+    """Put the fake card in place; returns its class, whose `card` may be another of the same generation later.
+
+    A few modules of vLLM look at the card when they are imported, so one process serves one generation.
+    """
+    for name, value in ENV.items():
+        os.environ.setdefault(name, value)
+    for name in (*COMPILED, *PACKAGES):
+        sys.modules[name] = Stub(name)
+    import torch
+
+    torch.cuda.Stream = MagicMock(name="Stream")
+    torch.cuda.Event = MagicMock(name="Event")
+    torch.cuda.current_stream = MagicMock(name="current_stream")
+    torch.cuda.current_device = lambda: torch.device("meta")
+    import vllm.platforms as platforms
+
+    fake = _platform_class()
+    fake.card = card
+    platforms._current_platform = fake()
+    import vllm._custom_ops  # registers what exists; only then may the namespaces be replaced
+
+    for space in OP_SPACES:
+        setattr(torch.ops, space, Ops())
+    import vllm.config.vllm as config_of_vllm
+    import vllm.model_executor.models.registry as registry
+    import vllm.utils.import_utils as imports
+
+    config_of_vllm.HAS_TRITON = True  # as on a GPU: decides the model runner
+    imports.has_deep_gemm = lambda: True
+    registry._run_in_subprocess = lambda inspect: inspect()  # a child process would lack all of the above
+    return fake
+
+
+def _platform_class():
+    import torch
+    from vllm.platforms.cuda import NonNvmlCudaPlatform
+    from vllm.platforms.interface import DeviceCapability
+
+    class FakeGpu(NonNvmlCudaPlatform):
+        card = None
+
+        @classmethod
+        def get_device_capability(cls, device_id=0):
+            return DeviceCapability(*cls.card.capability)
+
+        @classmethod
+        def has_device_capability(cls, capability, device_id=0):
+            wanted = capability if isinstance(capability, tuple) else divmod(capability, 10)
+            return tuple(cls.card.capability) >= tuple(wanted)
+
+        @classmethod
+        def get_device_name(cls, device_id=0):
+            return cls.card.name
+
+        @classmethod
+        def get_device_total_memory(cls, device_id=0):
+            return cls.card.total_bytes
+
+        @classmethod
+        def device_count(cls):
+            return 1024
+
+        @classmethod
+        def is_fully_connected(cls, ids):
+            return True
+
+        @classmethod
+        def num_compute_units(cls, device_id=0):
+            return 132
+
+        @classmethod
+        def current_device(cls):
+            return torch.device("cpu")
+
+    return FakeGpu
+
+
+def forget():
+    """Clear what vLLM remembers of the last card and the last model."""
+    import vllm.v1.attention.backends.utils as layouts
+
+    layouts._KV_CACHE_LAYOUT_OVERRIDE = None
+    layouts.get_kv_cache_layout.cache_clear()
+    for thing in gc.get_objects():
+        if isinstance(thing, functools._lru_cache_wrapper) and (thing.__module__ or "").startswith("vllm"):
+            thing.cache_clear()
