@@ -33,13 +33,14 @@ class Log:
     """Stands in for vLLM's logger and keeps what the user would see."""
 
     def __init__(self):
-        self.lines, self.warnings = [], []
+        self.lines, self.warnings, self.once = [], [], set()
 
     def info(self, text, *args):
         self.lines.append(text % args)
 
     def info_once(self, text, *args):
-        if text % args not in self.lines:
+        if (text, args) not in self.once:
+            self.once.add((text, args))
             self.lines.append(text % args)
 
     def warning(self, text, *args):

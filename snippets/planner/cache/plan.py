@@ -116,7 +116,8 @@ def _described(
         )
     for blocks in dict.fromkeys(per_request):  # the packed layout's stages can print different lines
         concurrency = num_blocks / blocks
-        lines.append(f"GPU KV cache size: {int(concurrency * max_model_len):,} tokens")
+        size = f"GPU KV cache size: {int(concurrency * max_model_len):,} tokens"
+        lines += [size] * (size not in lines)
         lines.append(f"Maximum concurrency for {max_model_len:,} tokens per request: {concurrency:.2f}x")
     concurrency = num_blocks / per_request[0]
     return CachePlan(

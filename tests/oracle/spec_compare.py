@@ -1,0 +1,57 @@
+"""Random layer specs: what vLLM's planning code answers, and what ours does. Equal means equal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from snippets.planner.cache.spec_lines import answer
+from tests.oracle.asking import Answer, Oracle, Tally
+from tests.oracle.spec_cases import Line, lines
+
+SCRIPT = Path(__file__).with_name("spec_oracle.py")
+CASES = 12_000  # distinct ones are counted; Hypothesis repeats a few
+
+
+def outcome(theirs: Answer) -> str:
+    """What kind of answer vLLM gave."""
+    if "raises" in theirs:
+        return "failed assertions"
+    return "errors" if "error" in theirs else "plans"
+
+
+def agrees(theirs: Answer, ours: Answer) -> bool:
+    """Every key equal. Where vLLM only fails an assertion we refuse, in our own words."""
+    return "error" in ours if "raises" in theirs else ours == theirs
+
+
+def compare(oracle_python: Path, cases: int = CASES) -> Tally:
+    """Ask both about random lines until one differs (then the smallest such line is found) or all are asked."""
+    tally = Tally("layer specs")
+    seen: set[str] = set()
+    with Oracle([oracle_python, SCRIPT]) as oracle:
+
+        @settings(
+            max_examples=cases,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            phases=[Phase.generate, Phase.shrink],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(lines())
+        def ask_both(line: Line) -> None:
+            theirs, ours = oracle.ask(line), answer(line)
+            text = json.dumps(line)
+            if text not in seen:
+                seen.add(text)
+                tally.outcomes[outcome(theirs)] += 1
+            assert agrees(theirs, ours), f"{text}\n  vLLM: {json.dumps(theirs)}\n  ours: {json.dumps(ours)}"
+
+        try:
+            ask_both()
+        except AssertionError as difference:
+            tally.different.append(str(difference))
+    return tally
