@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-AttentionKind = Literal["full", "sliding", "chunked", "mla", "sliding_mla", "indexer", "cross", "encoder_only"]
+AttentionKind = Literal[
+    "full", "sliding", "chunked", "mla", "sliding_mla", "indexer", "compressor", "cross", "encoder_only"
+]
 StateKind = Literal["mamba1", "mamba2", "gdn", "kda", "short_conv", "linear"]
 
 
@@ -30,6 +32,8 @@ class AttentionCache:
     head_size_v: int  # of a value; equal to head_size where the config knows one size, and for MLA
     sliding_window: int = 0  # tokens; sliding kinds only
     attention_chunk_size: int = 0  # tokens; chunked only
+    compress_ratio: int = 1  # tokens that share one entry (DeepSeek-V4)
+    is_sparse: bool = False  # MLA that reads only what its indexer picked (DSA)
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,11 @@ class ModelConfig:
     text_fields: Mapping[str, object]  # the decoder's part: text_config and kin, or the same as `fields`
     used: tuple[str, ...]  # names of the fields the reader used, dotted where nested: what a short link must carry
     notes: tuple[str, ...]  # what was absent and what stands for it, one sentence each
+    head_size: int = 0  # what vLLM's checks take (get_head_size): the largest of a layer; 0 without attention
+    use_mla: bool = False  # vLLM's own test (is_deepseek_mla); decides ranks' KV heads and parallel checks
+    default_max_model_len: int = 0  # used when none is given: below max_model_len for longrope alone
+    is_pooling: bool = False  # vLLM resolves --runner auto to pooling (embeddings, classification)
+    unsupported: str = ""  # why vLLM 0.26.0 would not serve this model at all; "" when it would
 
     @property
     def is_hybrid(self) -> bool:

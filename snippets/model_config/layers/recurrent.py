@@ -1,0 +1,232 @@
+"""Layers with a state of fixed size: Mamba, gated delta net, KDA, short convolution, and the hybrids made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from snippets.model_config.decoder import Decoder
+from snippets.model_config.fields import MAX_SIZE, Fields
+from snippets.model_config.layers.mla import latent
+from snippets.model_config.model_config import Layer, StateCache, StateKind
+
+MAX_DIM = 1 << 24
+
+
+def state(kind: StateKind, **dims: int) -> StateCache:
+    """A state cache, its sizes named as vLLM's shape calculator names them."""
+    return StateCache(kind, tuple(dims.items()))
+
+
+def dim(text: Fields, key: str, minimum: int = 1) -> int:
+    """One size of a state."""
+    return text.integer(key, minimum=minimum, maximum=MAX_DIM)
+
+
+def mamba1(decoder: Decoder) -> tuple[Layer, ...]:
+    """Mamba and FalconMamba: the state alone; intermediate_size counts, not expand (vLLM mamba.py)."""
+    text = decoder.text
+    cache = state(
+        "mamba1",
+        intermediate_size=dim(text, "intermediate_size"),
+        state_size=dim(text, "state_size"),
+        conv_kernel=dim(text, "conv_kernel"),
+    )
+    return ((cache,),) * decoder.num_layers
+
+
+def mamba2(decoder: Decoder) -> tuple[Layer, ...]:
+    """Mamba2 (vLLM mamba2.py)."""
+    text = decoder.text
+    given = text.optional_integer("intermediate_size", maximum=MAX_DIM)
+    cache = state(
+        "mamba2",
+        intermediate_size=given or dim(text, "expand") * decoder.hidden_size,
+        n_groups=dim(text, "n_groups"),
+        num_heads=dim(text, "num_heads"),
+        head_dim=dim(text, "head_dim"),
+        state_size=dim(text, "state_size"),
+        conv_kernel=dim(text, "conv_kernel"),
+    )
+    return ((cache,),) * decoder.num_layers
+
+
+def jamba(decoder: Decoder) -> tuple[Layer, ...]:
+    """Jamba: one attention layer in attn_layer_period, the rest Mamba (configuration_jamba.py layers_block_type)."""
+    text = decoder.text
+    period, offset = dim(text, "attn_layer_period"), dim(text, "attn_layer_offset", minimum=0)
+    if offset >= period:
+        raise text.error("attn_layer_offset", f"is {offset}: it must be below attn_layer_period, which is {period}.")
+    mamba = state(
+        "mamba1",
+        intermediate_size=dim(text, "mamba_expand") * decoder.hidden_size,
+        state_size=dim(text, "mamba_d_state"),
+        conv_kernel=dim(text, "mamba_d_conv"),
+    )
+    attention = decoder.full()
+    return tuple(attention if index % period == offset else (mamba,) for index in range(decoder.num_layers))
+
+
+def _mamba2_of(decoder: Decoder, intermediate_size: int) -> StateCache:
+    """The Mamba-2 state of Granite 4, Bamba and Falcon-H1, whose fields share their names."""
+    text = decoder.text
+    return state(
+        "mamba2",
+        intermediate_size=intermediate_size,
+        n_groups=dim(text, "mamba_n_groups"),
+        num_heads=dim(text, "mamba_n_heads"),
+        head_dim=_mamba_head_dim(decoder),
+        state_size=dim(text, "mamba_d_state"),
+        conv_kernel=dim(text, "mamba_d_conv"),
+    )
+
+
+def _mamba_head_dim(decoder: Decoder) -> int:
+    """mamba_d_head, where "auto" means the expanded width over the heads."""
+    text = decoder.text
+    if text.raw("mamba_d_head") in ("auto", None):
+        return dim(text, "mamba_expand") * decoder.hidden_size // dim(text, "mamba_n_heads")
+    return dim(text, "mamba_d_head")
+
+
+def falcon_h1(decoder: Decoder) -> tuple[Layer, ...]:
+    """Falcon-H1: attention and Mamba-2 side by side in every layer (vLLM falcon_h1.py)."""
+    text = decoder.text
+    given = text.optional_integer("mamba_d_ssm", maximum=MAX_DIM)
+    mamba = _mamba2_of(decoder, given or dim(text, "mamba_expand") * decoder.hidden_size)
+    return ((*decoder.full(), mamba),) * decoder.num_layers
+
+
+def granite_hybrid(decoder: Decoder) -> tuple[Layer, ...]:
+    """Granite 4: layer_types says mamba or attention; all attention is a plain decoder (granite-4.0-micro)."""
+    text = decoder.text
+    key = "layer_types" if text.has("layer_types") else "layers_block_type"
+    names = {"mamba": True, "linear_attention": True, "attention": False, "full_attention": False}
+    words = text.words(key, names, decoder.num_layers)
+    if words is None:
+        raise text.error("layer_types", "is missing: it says which layers are mamba and which attention.")
+    attention = decoder.full()
+    if not any(names[word] for word in words):
+        return (attention,) * decoder.num_layers
+    mamba = _mamba2_of(decoder, dim(text, "mamba_expand") * decoder.hidden_size)
+    return tuple((mamba,) if names[word] else attention for word in words)
+
+
+def bamba(decoder: Decoder) -> tuple[Layer, ...]:
+    """Bamba: the layers listed in attn_layer_indices attend, the rest are Mamba-2."""
+    text = decoder.text
+    attending = text.integers("attn_layer_indices")
+    if attending is None:
+        raise text.error("attn_layer_indices", "is missing: it says which layers attend.")
+    if any(index >= decoder.num_layers for index in attending):
+        raise text.error("attn_layer_indices", f"names a layer beyond the last of {decoder.num_layers}.")
+    mamba = _mamba2_of(decoder, dim(text, "mamba_expand") * decoder.hidden_size)
+    attention = decoder.full()
+    return tuple(attention if index in attending else (mamba,) for index in range(decoder.num_layers))
+
+
+NEMOTRON_BLOCKS: Mapping[str, str] = {
+    "M": "mamba", "*": "attention", "-": "mlp", "E": "mlp",
+    "mamba": "mamba", "linear_attention": "mamba", "attention": "attention", "full_attention": "attention",
+    "mlp": "mlp", "moe": "mlp",
+}  # fmt: skip
+
+
+def nemotron_blocks(text: Fields) -> tuple[str, ...]:
+    """Nemotron-H's map: one letter per layer, or one word per layer, which then counts the layers."""
+    pattern = text.text("hybrid_override_pattern")
+    if pattern is not None:
+        for index, letter in enumerate(pattern):
+            if letter not in "M*-E":
+                raise text.error("hybrid_override_pattern", f'has "{letter}" at {index}: M, *, - and E are known.')
+        return tuple(NEMOTRON_BLOCKS[letter] for letter in pattern)
+    for key in ("layers_block_type", "layer_types"):
+        words = text.words(key, [name for name in NEMOTRON_BLOCKS if len(name) > 1])
+        if words is not None:
+            return tuple(NEMOTRON_BLOCKS[word] for word in words)
+    raise text.error("hybrid_override_pattern", "is missing, and layers_block_type too: one of them maps the layers.")
+
+
+def nemotron_h(decoder: Decoder) -> tuple[Layer, ...]:
+    """Nemotron-H and Nemotron 3: Mamba-2, attention and MLP layers in a written order (vLLM nemotron_h.py)."""
+    text = decoder.text
+    blocks = nemotron_blocks(text)
+    if len(blocks) != decoder.num_layers:
+        raise text.error("hybrid_override_pattern", f"maps {len(blocks)} layers, but there are {decoder.num_layers}.")
+    heads = dim(text, "mamba_num_heads")
+    head_dim = dim(text, "mamba_head_dim")
+    mamba = state(
+        "mamba2",
+        intermediate_size=heads * head_dim,
+        n_groups=dim(text, "n_groups"),
+        num_heads=heads,
+        head_dim=head_dim,
+        state_size=dim(text, "ssm_state_size"),
+        conv_kernel=dim(text, "conv_kernel"),
+    )
+    kinds: dict[str, Layer] = {"mamba": (mamba,), "attention": decoder.full(), "mlp": ()}
+    return tuple(kinds[block] for block in blocks)
+
+
+def linear_or_full(decoder: Decoder, default_interval: int = 4) -> tuple[bool, ...]:
+    """Which layers attend: layer_types, else every full_attention_interval-th (configuration_qwen3_5.py)."""
+    text = decoder.text
+    words = text.words("layer_types", ("linear_attention", "full_attention"), decoder.num_layers)
+    if words is not None:
+        return tuple(word == "full_attention" for word in words)
+    interval = text.optional_integer("full_attention_interval", maximum=4096) or default_interval
+    return tuple((index + 1) % interval == 0 for index in range(decoder.num_layers))
+
+
+def gated_delta_net(decoder: Decoder) -> tuple[Layer, ...]:
+    """Qwen3-Next, Qwen3.5, OLMo-Hybrid: gated delta net layers among full attention (vLLM qwen3_next.py)."""
+    text = decoder.text
+    linear = state(
+        "gdn",
+        num_k_heads=dim(text, "linear_num_key_heads"),
+        num_v_heads=dim(text, "linear_num_value_heads"),
+        head_k_dim=dim(text, "linear_key_head_dim"),
+        head_v_dim=dim(text, "linear_value_head_dim"),
+        conv_kernel=dim(text, "linear_conv_kernel_dim"),
+    )
+    attention = decoder.full()
+    return tuple(attention if attends else (linear,) for attends in linear_or_full(decoder))
+
+
+def kimi_linear(decoder: Decoder) -> tuple[Layer, ...]:
+    """Kimi-Linear: Kimi delta attention in the layers listed from 1, MLA in the others (vLLM kimi_linear.py)."""
+    text = decoder.text
+    linear = text.child("linear_attn_config")
+    if linear is None:
+        return ((latent(decoder),),) * decoder.num_layers
+    kda_layers = linear.integers("kda_layers", minimum=1)
+    full_layers = linear.integers("full_attn_layers", minimum=1)
+    if kda_layers is None or full_layers is None:
+        raise linear.error("kda_layers" if kda_layers is None else "full_attn_layers", "is missing.")
+    if sorted((*kda_layers, *full_layers)) != list(range(1, decoder.num_layers + 1)):
+        raise linear.error("kda_layers", f"and full_attn_layers must name layers 1 to {decoder.num_layers} once each.")
+    heads, head_dim = dim(linear, "num_heads"), dim(linear, "head_dim")
+    kda = state(
+        "kda",
+        num_k_heads=heads,
+        num_v_heads=heads,
+        head_k_dim=head_dim,
+        head_v_dim=head_dim,
+        conv_kernel=dim(linear, "short_conv_kernel_size"),
+    )
+    listed = frozenset(kda_layers)
+    return tuple((kda,) if index + 1 in listed else (latent(decoder),) for index in range(decoder.num_layers))
+
+
+def lfm2(decoder: Decoder) -> tuple[Layer, ...]:
+    """LFM2: short convolutions among full attention (vLLM lfm2.py)."""
+    text = decoder.text
+    words = text.words("layer_types", ("conv", "full_attention"), decoder.num_layers)
+    if words is None:
+        attending = text.integers("full_attn_idxs")
+        if attending is None:
+            raise text.error("layer_types", "is missing: it says which layers are conv and which full_attention.")
+        words = tuple("full_attention" if index in attending else "conv" for index in range(decoder.num_layers))
+    width = text.optional_integer("conv_dim", maximum=MAX_SIZE) or decoder.hidden_size
+    conv = state("short_conv", intermediate_size=width, conv_kernel=dim(text, "conv_L_cache"))
+    attention = decoder.full()
+    return tuple(attention if word == "full_attention" else (conv,) for word in words)

@@ -1,0 +1,35 @@
+"""Plain decoders that state their heads in their own way: ChatGLM, Falcon, MPT, DBRX, MiniCPM3, GPT-BigCode."""
+
+from __future__ import annotations
+
+from snippets.model_config.decoder import total_num_kv_heads
+from snippets.model_config.fields import Fields
+
+MAX_HEADS = 1 << 20
+
+
+def kv_heads(model_type: str, text: Fields, num_heads: int) -> int:
+    """KV heads over all ranks, with the exceptions of vLLM's model_arch_config_convertor.py."""
+    if model_type in ("falcon", "RefinedWeb", "RefinedWebModel"):
+        return _falcon(model_type, text, num_heads)
+    if model_type in ("mpt", "dbrx"):
+        attention = text.child("attn_config")
+        given = attention.optional_integer("kv_n_heads", maximum=MAX_HEADS) if attention is not None else None
+        return given or (1 if model_type == "dbrx" else num_heads)
+    if model_type == "gpt_bigcode":
+        return 1 if text.flag("multi_query", default=True) else num_heads
+    if model_type == "chatglm" and not text.flag("multi_query_attention"):
+        return num_heads
+    if model_type == "step3_text":
+        return 1
+    return total_num_kv_heads(text, num_heads)
+
+
+def _falcon(model_type: str, text: Fields, num_heads: int) -> int:
+    """new_decoder_architecture overrules multi_query (Falcon-40B says both); RW configs of 8192 are Falcon-40B."""
+    new = text.flag("new_decoder_architecture")
+    if model_type != "falcon" and text.integer("hidden_size") == 8192:
+        new = True
+    if new:
+        return total_num_kv_heads(text, num_heads)
+    return 1 if text.flag("multi_query", default=True) else num_heads

@@ -1,0 +1,96 @@
+"""Sliding windows: which layers look back only so far, as transformers fills the map and vLLM's class reads it.
+
+vLLM passes a window to a layer in two ways: the model class names it per layer (from `layer_types`), or the layer takes
+the config's one window, which holds only where all layers are alike (engine/arg_utils.py create_engine_config).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from snippets.model_config.decoder import Decoder
+from snippets.model_config.model_config import Layer
+
+FULL, SLIDING = "full_attention", "sliding_attention"
+FULL_NAMES = (FULL, "attention")  # transformers renames the second to the first
+KNOWN = (*FULL_NAMES, SLIDING)
+Derive = Callable[[Decoder], tuple[str, ...]]
+
+
+def window_of(decoder: Decoder, gated: bool = False) -> int:
+    """The config's one window in tokens, 0 for none; `gated` configs need use_sliding_window true."""
+    window = decoder.text.optional_integer("sliding_window", minimum=0, maximum=1 << 31)
+    if gated and not decoder.text.flag("use_sliding_window"):
+        return 0
+    return window or 0
+
+
+def layer_types(decoder: Decoder, derive: Derive | None = None) -> tuple[str, ...]:
+    """One word per layer: the config's own map, else what the transformers class fills in."""
+    given = decoder.text.words("layer_types", KNOWN, decoder.num_layers)
+    if given is None:
+        return derive(decoder) if derive else (FULL,) * decoder.num_layers
+    return tuple(FULL if word in FULL_NAMES else word for word in given)
+
+
+def every(default: int) -> Derive:
+    """A map where every nth layer is full: n is sliding_window_pattern, else `default`."""
+
+    def derive(decoder: Decoder) -> tuple[str, ...]:
+        period = decoder.text.optional_integer("sliding_window_pattern", maximum=4096) or default
+        return tuple(SLIDING if (index + 1) % period else FULL for index in range(decoder.num_layers))
+
+    return derive
+
+
+def fixed(period: int, full_at: int) -> Derive:
+    """A map where layer `full_at` of every `period` is full, whatever the config says."""
+    return lambda d: tuple(FULL if index % period == full_at else SLIDING for index in range(d.num_layers))
+
+
+def from_max_window_layers(decoder: Decoder) -> tuple[str, ...]:
+    """Qwen's map: layers from max_window_layers on slide (configuration_qwen2.py)."""
+    first = decoder.text.optional_integer("max_window_layers", minimum=0) or 0
+    window = window_of(decoder, gated=True)
+    return tuple(SLIDING if window and index >= first else FULL for index in range(decoder.num_layers))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """A rule for decoders of plain attention: `by_layer` where vLLM's class reads layer_types itself."""
+
+    by_layer: bool = True
+    derive: Derive | None = None
+    gated: bool = False  # transformers drops the window unless use_sliding_window
+    all_or_none: bool = False  # vLLM's class asserts that not only some layers slide
+
+    def __call__(self, decoder: Decoder) -> tuple[Layer, ...]:
+        window = window_of(decoder, self.gated)
+        types = layer_types(decoder, self.derive)
+        if SLIDING in types and not window:
+            if decoder.text.key_of("sliding_window") is None and "sliding_window" not in decoder.text.defaults:
+                raise decoder.text.error("sliding_window", "is missing, but layer_types has sliding_attention layers.")
+            types = (FULL,) * decoder.num_layers
+        mixed = len(set(types)) > 1
+        if mixed and self.all_or_none:
+            first = decoder.text.optional_integer("max_window_layers", minimum=0) or 0
+            if first != decoder.num_layers:
+                raise decoder.text.error(
+                    "max_window_layers",
+                    f"is {first}, so only some of the {decoder.num_layers} layers slide: vLLM 0.26.0 refuses that "
+                    "for this model. Set it to the number of layers, or use_sliding_window to false.",
+                )
+        if not mixed:  # vLLM then gives the config's window to every layer, whatever the map calls them
+            return (decoder.sliding(window),) * decoder.num_layers
+        if not self.by_layer:
+            return (decoder.full(),) * decoder.num_layers
+        full, sliding = decoder.full(), decoder.sliding(window)
+        return tuple(sliding if word == SLIDING else full for word in types)
+
+
+def gpt_oss(decoder: Decoder) -> tuple[Layer, ...]:
+    """gpt-oss: even layers slide whatever layer_types says (vLLM gpt_oss.py OAIAttention)."""
+    window = window_of(decoder)
+    full, sliding = decoder.full(), decoder.sliding(window)
+    return tuple(sliding if index % 2 == 0 else full for index in range(decoder.num_layers))

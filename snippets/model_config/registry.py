@@ -1,0 +1,49 @@
+"""Which classes vLLM 0.26.0 serves (model_executor/models/registry.py), and which it runs as poolers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# _PREVIOUSLY_SUPPORTED_MODELS: the last version that served them
+LAST_SERVED: Mapping[str, str] = {
+    "0.10.2": "MotifForCausalLM Phi4FlashForCausalLM DonutForConditionalGeneration MllamaForConditionalGeneration",
+    "0.9.2": "Phi3SmallForCausalLM",
+    "0.12.0": "Phi4MultimodalForCausalLM",
+    "0.22.0": "JAISLMHeadModel",
+    "0.23.0": (
+        "ErnieModel ErnieForSequenceClassification ErnieForTokenClassification InternLM2VEForCausalLM "
+        "QWenLMHeadModel QwenVLForConditionalGeneration InternLMForCausalLM XverseForCausalLM "
+        "Dots1ForCausalLM BambaForCausalLM MiniMaxForCausalLM MiniMaxText01ForCausalLM MiniMaxM1ForCausalLM "
+        "MiniMaxVL01ForConditionalGeneration BaiChuanForCausalLM BaichuanForCausalLM "
+        "Tarsier2ForConditionalGeneration"
+    ),
+    "0.24.0": (
+        "AquilaModel AquilaForCausalLM Grok1ModelForCausalLM Grok1ForCausalLM TarsierForConditionalGeneration "
+        "MantisForConditionalGeneration MusicFlamingoForConditionalGeneration "
+        "AyaVisionForConditionalGeneration"
+    ),
+    "0.25.0": "TeleChatForCausalLM PersimmonForCausalLM FuyuForCausalLM",
+}
+DROPPED: Mapping[str, str] = {name: version for version, names in LAST_SERVED.items() for name in names.split()}
+# _SUFFIX_TO_DEFAULTS of config/model.py, in its order
+GENERATE = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
+POOLING = (
+    "ForTextEncoding", "EmbeddingModel", "ForSequenceClassification", "ForTokenClassification",
+    "ForAudioClassification", "ForImageClassification", "ForVideoClassification", "ClassificationModel",
+    "ForRewardModeling", "RewardModel", "Model",
+)  # fmt: skip
+
+
+def is_pooling(architecture: str) -> bool:
+    """Whether --runner auto becomes pooling, by the class name's ending."""
+    if architecture.endswith(GENERATE):
+        return False
+    return architecture.endswith(POOLING)
+
+
+def unsupported(architecture: str) -> str:
+    """Why vLLM 0.26.0 would refuse the architecture; "" when it would not."""
+    last = DROPPED.get(architecture)
+    if last is None:
+        return ""
+    return f"vLLM 0.26.0 no longer serves {architecture}: {last} was the last version that did."
