@@ -1,6 +1,6 @@
 """Ours against vLLM 0.26.0's own code: `make oracle`. Runs every `*_compare.py` beside this file.
 
-usage: python -m tests.oracle.compare ORACLE_PYTHON [NAME…]
+usage: PYTHONPATH=. python tests/oracle/compare.py ORACLE_PYTHON [NAME…]
 Each has `compare(oracle_python) -> Tally`. Exit status 1 when a case differs.
 """
 
@@ -18,7 +18,7 @@ def main(oracle_python: str, *names: str) -> int:
         if names and path.stem.removesuffix("_compare") not in names:
             continue
         started = time.monotonic()
-        tally = importlib.import_module(f"tests.oracle.{path.stem}").compare(Path(oracle_python))
+        tally = importlib.import_module(path.stem).compare(Path(oracle_python))
         print(f"{tally.report()} ({time.monotonic() - started:.0f} s)", flush=True)
         print(*tally.different, sep="\n")
         different += len(tally.different)

@@ -1,4 +1,4 @@
-"""Random lines of layer specs of every kind, as Hypothesis strategies: models as they are built, and mixes nobody builds."""
+"""Random lines of layer specs of every kind, for Hypothesis: models as they are built, and mixes nobody builds."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ PACKED_DTYPES = st.sampled_from(
     ["nvfp4", "int4_per_token_head", "int8_per_token_head", "fp8_per_token_head", "fp8_inc", "auto"]
 )
 DTYPES = st.sampled_from(["bfloat16", "bfloat16", "float16", "float32", "half"])
+OTHER_SHAPE = st.fixed_dictionaries(
+    {}, optional={"head_size": HEAD_SIZES, "kv_heads": KV_HEADS, "block_size": BLOCK_SIZES}
+)
+STATES = [[[8192, 3], [128, 64, 128]], [[4096, 3], [4096, 16]], [[2048, 3]], [[1, 7], [3, 5]]]
+LENGTHS = st.one_of(st.sampled_from([2048, 8192, 32768, 131072, 1048576]), st.integers(1, 300000))
 COUNTS = st.integers(1, 48)
 FEW = st.integers(1, 12)
 
@@ -63,9 +68,7 @@ def latent(draw: Draw) -> list[Layer]:
 @st.composite
 def state(draw: Draw) -> Layer:
     """A recurrent layer; its page may be padded."""
-    shapes = draw(
-        st.sampled_from([[[8192, 3], [128, 64, 128]], [[4096, 3], [4096, 16]], [[2048, 3]], [[1, 7], [3, 5]]])
-    )
+    shapes = draw(st.sampled_from(STATES))
     layer: Layer = {
         "n": draw(COUNTS),
         "kind": "mamba",
@@ -74,7 +77,7 @@ def state(draw: Draw) -> Layer:
         "dtypes": draw(st.sampled_from([["bfloat16", "float32"], ["float16", "float16"]]))[: len(shapes)],
     }
     if draw(st.booleans()):
-        layer["page_size_padded"] = draw(st.sampled_from([2**16, 2**19, 4456448, 2129920, 100]))
+        layer["page_size_padded"] = draw(st.sampled_from([2**16, 2**21, 4456448, 4456448, 8912896]))
     if draw(st.integers(0, 3)) == 0:
         layer["num_speculative_blocks"] = draw(st.integers(0, 4))
     if draw(st.integers(0, 4)) == 0:
@@ -89,14 +92,10 @@ def alternating(draw: Draw) -> list[Layer]:
     full = draw(attention()) | {"n": 1}
     local = _of_kind(draw, {**full, "kind": kind, "n": draw(st.integers(1, 6))})
     if draw(st.integers(0, 2)) == 0:
-        local |= draw(
-            st.fixed_dictionaries(
-                {}, optional={"head_size": HEAD_SIZES, "kv_heads": KV_HEADS, "block_size": BLOCK_SIZES}
-            )
-        )
+        local |= draw(OTHER_SHAPE)
     if draw(st.integers(0, 3)) == 0:
         full["indexes_kv_by_block_stride"] = local["indexes_kv_by_block_stride"] = True
-    if draw(st.integers(0, 5)) == 0:
+    if draw(st.integers(0, 11)) == 0:
         local["page_size_padded"] = draw(st.sampled_from([65536, 131072, 73728]))
     layers = [dict(local), dict(full)] * draw(FEW)
     return [*layers, {**local, "n": draw(FEW)}] if draw(st.booleans()) else layers
@@ -117,7 +116,7 @@ def with_states(draw: Draw) -> list[Layer]:
 
 @st.composite
 def deepseek_v4(draw: Draw) -> list[Layer]:
-    """Compressed latents, their indexers, windows and compressor states: the packed layout, near the published sizes."""
+    """Compressed latents, their indexers, windows and compressor states: the packed layout."""
     told = draw(st.sampled_from(["fp8_ds_mla", "fp8_ds_mla", "bfloat16"]))
     alignment = draw(st.sampled_from([576, 576, 512, None]))
     v4 = {"cache_dtype": told, "model_version": "deepseek_v4", "alignment": alignment, "head_size": 512}
@@ -151,8 +150,8 @@ def anything(draw: Draw) -> list[Layer]:
         layers.append(layer)
     if draw(st.integers(0, 4)) == 0:
         layers.append(draw(state()))
-    if draw(st.integers(0, 5)) == 0:
-        draw(st.sampled_from(layers))["page_size_padded"] = draw(st.sampled_from([2**15, 2**18, 10**6]))
+    if draw(st.integers(0, 7)) == 0:
+        draw(st.sampled_from(layers))["page_size_padded"] = draw(st.sampled_from([2**15, 2**20, 10**6]))
     return layers
 
 
@@ -191,9 +190,7 @@ MODELS = st.one_of(
 @st.composite
 def lines(draw: Draw) -> Line:
     """A whole line: layers on one to four stages, the limits, and memory from nothing to plenty."""
-    line: Line = {
-        "max_model_len": draw(st.one_of(st.sampled_from([2048, 8192, 32768, 131072, 1048576]), st.integers(1, 300000)))
-    }
+    line: Line = {"max_model_len": draw(LENGTHS)}
     layers = draw(MODELS)
     if draw(st.integers(0, 3)) == 0:
         stages = _split(draw, layers)
@@ -206,7 +203,7 @@ def lines(draw: Draw) -> Line:
     if draw(st.booleans()):
         line["max_in_flight_tokens"] = draw(st.sampled_from([2048, 4096, 8192, 32768, 1, 1000]))
     for field, values in OPTIONS.items():
-        if draw(st.integers(0, 7)) == 0:
+        if draw(st.integers(0, 9)) == 0:
             line[field] = draw(st.sampled_from(values))
     return line | {"log_lines": True}
 

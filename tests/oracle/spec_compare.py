@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from asking import Answer, Oracle, Tally
 from hypothesis import HealthCheck, Phase, given, settings
+from spec_cases import Line, lines
 
 from snippets.planner.cache.spec_lines import answer
-from tests.oracle.asking import Answer, Oracle, Tally
-from tests.oracle.spec_cases import Line, lines
 
 SCRIPT = Path(__file__).with_name("spec_oracle.py")
 CASES = 12_000  # distinct ones are counted; Hypothesis repeats a few
