@@ -90,6 +90,7 @@ class CachePlan:
     max_model_len: int  # after auto-fit
     log_lines: tuple[str, ...]
     warnings: tuple[str, ...] = ()  # log lines of level WARNING ("Add %d padding layers…")
+    needed_bytes: int = 0  # reserved to admit one request of max_model_len, on the stage that needs most
 
 
 class CacheError(ValueError):

@@ -111,7 +111,8 @@ def with_states(draw: Draw) -> list[Layer]:
         width = full["head_size"] + full.get("head_size_v", full["head_size"])
         recurrent["page_size_padded"] = full["block_size"] * full["kv_heads"] * width * 2
         full["cache_dtype"] = "auto"
-    return draw(st.permutations([full, recurrent, *([draw(state())] if draw(st.integers(0, 3)) == 0 else [])]))
+    layers = [full, recurrent, *([draw(state())] if draw(st.integers(0, 3)) == 0 else [])]
+    return list(draw(st.permutations(layers)))
 
 
 @st.composite

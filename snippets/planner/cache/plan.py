@@ -130,6 +130,7 @@ def _described(
         max_model_len=max_model_len,
         log_lines=tuple(lines),
         warnings=tuple(warnings),
+        needed_bytes=max(pool.needed_bytes(stage, max_model_len, limits) for stage in range(num_stages)),
     )
 
 
