@@ -6,30 +6,17 @@ from dataclasses import dataclass
 
 from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import ModelConfig
+from snippets.planner.cache.held import marginal_bytes_per_token
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget
+from snippets.planner.explain import Explained, explain
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CachePlan
+from snippets.planner.steps.refusals import PlanError, explain_failure
+from snippets.planner.steps.take import Given, Steps, cache_at, take
+from snippets.planner.steps.unnamed_card import assumption, unnamed_card
 
-
-@dataclass(frozen=True)
-class PlanError:
-    """Why there is no (full) plan."""
-
-    field: str  # the setting or config field that can mend it
-    message: str  # vLLM's own words where it is vLLM that refuses
-    way_out: str  # what to change, with the value that works where one is known
-
-
-@dataclass(frozen=True)
-class Explained:
-    """One number, opened."""
-
-    name: str  # its JSON key: "num_gpu_blocks"
-    value: str  # as shown, with unit
-    formula: str  # in vLLM's names: "available_memory // page_size // group_size"
-    numbers: str  # the same with the numbers in it
-    source: str  # "vllm/v1/core/kv_cache_utils.py:1005 get_num_blocks"
+__all__ = ["Explained", "Plan", "PlanError", "make_plan"]
 
 
 @dataclass(frozen=True)
@@ -48,3 +35,74 @@ class Plan:
     kv_bytes_per_token: int | None  # marginal, one rank, at full context
     explained: tuple[Explained, ...]
     errors: tuple[PlanError, ...]
+    weights_bytes: int | None = None  # of the fullest rank: given or counted; None when neither is possible
+    notes: tuple[str, ...] = ()  # what was assumed, what vLLM warns of
+
+
+def make_plan(
+    config: ModelConfig,
+    gpu: Gpu | None,
+    args: EngineArgs,
+    *,
+    available_bytes: int | None = None,
+    weights_bytes: int | None = None,
+    total_bytes: int | None = None,
+    free_bytes: int | None = None,
+) -> Plan:
+    """Plan as vLLM 0.26.0 does. All bytes are of one rank; what is given is not estimated.
+
+    available_bytes: "Available KV cache memory". weights_bytes: "Model loading took". total_bytes: what the driver
+    reports for the card. free_bytes: what of it is free at start. Refusals stand in `errors`; nothing is raised for
+    what a user can type, and every part that could be made is there.
+    """
+    given = Given(available_bytes, weights_bytes, total_bytes, free_bytes)
+    card = gpu or unnamed_card(total_bytes)
+    steps = take(config, card, args, given)
+    errors = tuple(
+        explain_failure(failure, config, args, steps, lambda changed: take(config, card, changed, given).failures)
+        for failure in steps.failures
+    )
+    is_estimated = available_bytes is None and not args.kv_cache_memory_bytes
+    budget = steps.budget if is_estimated else None
+    available = min(steps.available, default=None)
+    low, high = _ends(steps) if budget is not None else (steps.cache, steps.cache)
+    per_token = _per_token(steps)
+    return Plan(
+        config=config,
+        gpu=gpu,
+        args=args,
+        resolved=steps.resolved,
+        budget=budget,
+        available_bytes=available,
+        cache=steps.cache,
+        cache_low=low,
+        cache_high=high,
+        kv_bytes_per_token=per_token,
+        explained=explain(args, steps.resolved, budget, available, steps.cache, per_token),
+        errors=errors,
+        weights_bytes=max(steps.weights, default=None),
+        notes=_notes(config, gpu, total_bytes, steps),
+    )
+
+
+def _ends(steps: Steps) -> tuple[CachePlan | None, CachePlan | None]:
+    """The cache at the low and at the high end of the budget."""
+    assert steps.resolved is not None
+    low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets])
+    high = cache_at(steps.resolved, [budget.available.high for budget in steps.budgets])
+    return low, high
+
+
+def _per_token(steps: Steps) -> int | None:
+    if steps.cache is None or steps.resolved is None:
+        return None
+    return round(marginal_bytes_per_token(steps.cache, steps.resolved.limits))
+
+
+def _notes(config: ModelConfig, gpu: Gpu | None, total_bytes: int | None, steps: Steps) -> tuple[str, ...]:
+    return (
+        *((assumption(total_bytes),) if gpu is None else ()),
+        *config.notes,
+        *(steps.resolved.warnings if steps.resolved else ()),
+        *(steps.cache.warnings if steps.cache else ()),
+    )

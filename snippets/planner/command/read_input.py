@@ -12,6 +12,7 @@ from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.model_config.read import read_text
 from snippets.planner.command.errors import UsageError
 
+QUANTIZATION = "hf_quant_config.json"
 MAX_BYTES = 64 * 2**20  # the largest published config.json has less than 1 MiB
 
 
@@ -26,7 +27,7 @@ class Input:
 def read_model(given: str) -> Input:
     """The model of a path, `-`, or a name. Raises UsageError with a sentence."""
     if given == "-":
-        return Input(_parse(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "MODEL")
+        return Input(_config(_text(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), None, "stdin"), "MODEL")
     path = Path(given)
     if path.exists():
         return _file(path)
@@ -40,26 +41,35 @@ def _file(path: Path) -> Input:
     file = path / "config.json" if path.is_dir() else path
     if path.is_dir() and not file.exists():
         raise UsageError(f"{path} is a folder without a config.json.")
+    beside = file.parent / QUANTIZATION  # of NVIDIA's checkpoints
+    text = _text(_bytes(file), str(file))
+    quantization = _text(_bytes(beside), str(beside)) if file.name == "config.json" and beside.is_file() else None
+    name = str(path) if path.is_dir() else file.resolve().parent.name
+    return Input(_config(text, quantization, str(file)), name or "MODEL")
+
+
+def _bytes(file: Path) -> bytes:
     try:
         with file.open("rb") as opened:
-            raw = opened.read(MAX_BYTES + 1)
+            return opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
-    folder = file.resolve().parent
-    return Input(_parse(raw, str(file)), str(path) if path.is_dir() else folder.name or "MODEL")
 
 
-def _parse(raw: bytes, name: str) -> ModelConfig:
+def _text(raw: bytes, name: str) -> str:
     if len(raw) > MAX_BYTES:
         raise UsageError(f"{name} has more than {MAX_BYTES // 2**20} MiB; a config.json has a few KiB.")
     if not raw.strip():
         raise UsageError(f"{name} is empty; a config.json is a JSON object.")
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not text in UTF-8; give the model's config.json, not its weights.") from None
+
+
+def _config(text: str, quantization: str | None, name: str) -> ModelConfig:
     try:
-        return read_text(text)
+        return read_text(text, quantization)
     except ConfigError as error:
         place = f", line {error.line}, column {error.column}" if error.line else ""
         raise UsageError(f"{name}{place}: {error}") from None

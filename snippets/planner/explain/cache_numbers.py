@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from snippets.planner.cache.held import grows
 from snippets.planner.explain.explained import Explained
 from snippets.planner.explain.pages import need, page
 from snippets.planner.explain.sources import NEEDS, OURS, PAGES, SOURCES
@@ -109,10 +110,14 @@ def _num_gpu_blocks(cache: CachePlan, resolved: Resolved, available_bytes: int) 
 
 
 def _per_token(cache: CachePlan, resolved: Resolved, bytes_per_token: int) -> Explained:
+    full = cache.max_model_len
+    growing = [group for group in cache.groups if grows(group, full)]
+    dcp = resolved.limits.decode_context_parallel_size
+    terms = " + ".join(f"{count(cache.bytes_per_block)} / {group.block_size * dcp}" for group in growing)
     return Explained(
         "kv_bytes_per_token",
         f"{count(bytes_per_token)} bytes",
-        "what one more token adds to a request of max_model_len, averaged over a block",
-        f"pages of the groups that still grow at {count(cache.max_model_len)} tokens, over their block size",
+        f"sum of bytes_per_block / block_size over the groups that still grow at {count(full)} tokens",
+        terms or "0",
         OURS,
     )

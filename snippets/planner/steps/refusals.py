@@ -42,7 +42,8 @@ def explain_failure(
         return PlanError(failure.field, message, mend)
     if isinstance(failure, EngineArgsError):
         found = ways_out.for_setting(failure, config.max_model_len, args, attempt)
-        return PlanError(failure.field, message, ways_out.sentence(found, ""))
+        ours = failure.field == "config"  # an architecture that is not planned here
+        return PlanError(failure.field, message, ways_out.sentence(found, ""), from_vllm=not ours)
     if isinstance(failure, WeightsError):
         return PlanError("weights_bytes", message, GIVE_WEIGHTS, from_vllm=False)
     if isinstance(failure, MissingFactError):
@@ -56,7 +57,7 @@ def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: way
     if failure.field:
         return PlanError(failure.field, str(failure), "")
     needed = failure.needed_bytes or _needed(steps.resolved)
-    budget = steps.budget if args.kv_cache_memory_bytes is None and not steps.memory_given else None
+    budget = steps.budget if not args.kv_cache_memory_bytes and not steps.memory_given else None
     found = ways_out.for_memory(failure, needed, args, steps.resolved, budget, attempt)
     field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
     return PlanError(field, str(failure), ways_out.sentence(found, NO_WAY))
@@ -65,7 +66,7 @@ def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: way
 def _memory_field(args: EngineArgs, budget: Budget | None) -> str:
     if budget is not None:
         return "gpu_memory_utilization"
-    return "kv_cache_memory_bytes" if args.kv_cache_memory_bytes is not None else "available_bytes"
+    return "kv_cache_memory_bytes" if args.kv_cache_memory_bytes else "available_bytes"
 
 
 def _needed(resolved: Resolved) -> int:

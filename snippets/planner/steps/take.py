@@ -24,7 +24,7 @@ KEPT = 32  # answers of resolve() kept: a slider goes back and forth
 class StartError(ValueError):
     """The card cannot take what is asked, before the cache is planned. Bytes are of one rank."""
 
-    def __init__(self, field: str, message: str, way_out: str) -> None:
+    def __init__(self, field: str, message: str, way_out: str = "") -> None:
         super().__init__(message)
         self.field = field
         self.way_out = way_out
@@ -63,29 +63,31 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     steps = Steps(memory_given=given.available is not None)
     card = gpu if given.total is None else replace(gpu, visible_gib=given.total / GIB)
     try:
+        _check_utilization(args.gpu_memory_utilization)
         steps.resolved = _resolve(config, args, card)
     except (EngineArgsError, ConfigError, MissingFactError) as error:
         steps.failures.append(error)
         return steps
-    memory_is_known = given.available is not None or args.kv_cache_memory_bytes is not None
+    fixed = given.available if given.available is not None else args.kv_cache_memory_bytes or None  # 0 is as not given
     try:
         steps.weights = _weights(config, args, given)
         steps.budgets = _budgets(config, card, args, steps, given)
     except (WeightsError, MissingFactError) as error:
-        if not memory_is_known:
+        if fixed is None:
             steps.failures.append(error)
             return steps
     stages = len(steps.resolved.stages)
-    if given.available is not None:
-        steps.available = (given.available,) * stages
-    elif args.kv_cache_memory_bytes is not None:
-        steps.available = (args.kv_cache_memory_bytes,) * stages
+    if fixed is not None:
+        steps.available = (fixed,) * stages
     else:
         steps.available = tuple(budget.available.expected for budget in steps.budgets)
     try:
         if given.available is None:
-            _check_card(args, steps.budgets, given)
+            _check_free(args, steps.budgets, given)
+            _check_weights(steps.budgets)
         steps.cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
+        if given.available is None and steps.budgets:
+            _check_allocation(args, steps.cache, steps.budgets)
     except (StartError, CacheError) as error:
         steps.failures.append(error)
     return steps
@@ -121,26 +123,53 @@ def format_gib(size: int) -> str:
     return f"{round(size / GIB, 2)}"
 
 
-def _check_card(args: EngineArgs, budgets: Sequence[Budget], given: Given) -> None:
-    """What ends a start before the cache is planned: memory others hold, weights beyond the card."""
+def _check_utilization(utilization: float) -> None:
+    """config/cache.py:68: Field(gt=0, le=1)."""
+    if not 0 < utilization <= 1:
+        bound = "less than or equal to 1" if utilization > 1 else "greater than 0"
+        raise EngineArgsError("gpu_memory_utilization", f"Input should be {bound}, got {utilization}")
+
+
+def _check_free(args: EngineArgs, budgets: Sequence[Budget], given: Given) -> None:
+    """v1/worker/utils.py:433 request_memory."""
+    free = given.free
     for budget in budgets:
         total, requested = budget.total_bytes, budget.requested_bytes
-        if given.free is not None and given.free < requested:
-            fits = int(100 * given.free / total) / 100
+        if free is not None and free < requested:
+            fits = int(100 * free / total) / 100
             raise StartError(
                 "gpu_memory_utilization",
-                f"Free memory on device cuda:0 ({format_gib(given.free)}/{format_gib(total)} GiB) on startup is less "
-                f"than desired GPU memory utilization ({args.gpu_memory_utilization}, {format_gib(requested)} GiB). "
+                f"Free memory on device cuda:0 ({format_gib(free)}/{format_gib(total)} GiB) on startup is less than "
+                f"desired GPU memory utilization ({args.gpu_memory_utilization}, {format_gib(requested)} GiB). "
                 "Decrease GPU memory utilization or reduce GPU memory used by other processes.",
                 f"--gpu-memory-utilization {fits:.2f} asks for no more than is free." if fits else "Free the card.",
             )
-        held = budget.weights_bytes + (args.kv_cache_memory_bytes or 0)
-        if held > total:
-            what = "weights" if not args.kv_cache_memory_bytes else "weights and the KV cache"
+
+
+def _check_weights(budgets: Sequence[Budget]) -> None:
+    """Weights beyond the card end the start while they are loaded, whatever the utilization."""
+    for budget in budgets:
+        if budget.weights_bytes > budget.total_bytes:
             raise StartError(
-                "tensor_parallel_size" if budget.weights_bytes > total else "kv_cache_memory_bytes",
-                f"CUDA out of memory: the {what} take {format_gib(held)} GiB of a card with {format_gib(total)} GiB.",
-                "",
+                "tensor_parallel_size",
+                f"CUDA out of memory: the weights take {format_gib(budget.weights_bytes)} GiB of a card with "
+                f"{format_gib(budget.total_bytes)} GiB.",
+            )
+
+
+def _check_allocation(args: EngineArgs, cache: CachePlan, budgets: Sequence[Budget]) -> None:
+    """A cache of fixed size is not measured against the card by vLLM: allocating it fails."""
+    if not args.kv_cache_memory_bytes and args.num_gpu_blocks_override is None:
+        return
+    allocated = cache.num_gpu_blocks * cache.bytes_per_block
+    for budget in budgets:
+        held = budget.weights_bytes + allocated
+        if held > budget.total_bytes:
+            field = "kv_cache_memory_bytes" if args.num_gpu_blocks_override is None else "num_gpu_blocks_override"
+            raise StartError(
+                field,
+                f"CUDA out of memory: weights and KV cache take {format_gib(held)} GiB of a card with "
+                f"{format_gib(budget.total_bytes)} GiB.",
             )
 
 

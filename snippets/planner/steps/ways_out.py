@@ -14,6 +14,7 @@ from snippets.planner.specs import CacheError
 
 Attempt = Callable[[EngineArgs], list[Exception]]  # what fails with these arguments
 Proposals = Iterator[tuple[EngineArgs, str]]
+FLAGS = {"speculative": "speculative_config"}
 MAX_CARDS = 16
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)
 FEW_TOKENS = 2048  # a server rarely runs with less
@@ -30,7 +31,7 @@ def for_memory(
         *_shorter(error, args),
         *_more_blocks(error, args),
         *_more_memory(needed_bytes, args, budget),
-        *_smaller_cache(args, resolved, attempt),
+        *_smaller_cache(error, args, resolved, attempt),
         *_fewer_tokens(args, resolved),
     ]
     found = [text for changed, text in proposals if not attempt(changed)]
@@ -45,13 +46,16 @@ def _shorter(error: CacheError, args: EngineArgs) -> Proposals:
 
 def _more_blocks(error: CacheError, args: EngineArgs) -> Proposals:
     override = args.num_gpu_blocks_override
-    if override is not None and error.needed_bytes and error.available_bytes >= override > 0:
+    if override is None:
+        return
+    yield replace(args, num_gpu_blocks_override=None), "leave --num-gpu-blocks-override out"
+    if error.needed_bytes and error.available_bytes >= override > 0:
         blocks = -(-error.needed_bytes // (error.available_bytes // override))
         yield replace(args, num_gpu_blocks_override=blocks), f"--num-gpu-blocks-override {blocks}"
 
 
 def _more_memory(needed: int, args: EngineArgs, budget: Budget | None) -> Proposals:
-    if args.kv_cache_memory_bytes is not None and needed:
+    if args.kv_cache_memory_bytes and needed:
         yield replace(args, kv_cache_memory_bytes=needed), f"--kv-cache-memory-bytes {needed}"
     elif budget is not None and needed:
         beside = budget.requested_bytes - budget.available.expected  # weights, activations, graphs, CUDA context
@@ -60,13 +64,13 @@ def _more_memory(needed: int, args: EngineArgs, budget: Budget | None) -> Propos
             yield replace(args, gpu_memory_utilization=share), f"--gpu-memory-utilization {share:.2f}"
 
 
-def _smaller_cache(args: EngineArgs, resolved: Resolved, attempt: Attempt) -> Proposals:
+def _smaller_cache(error: CacheError, args: EngineArgs, resolved: Resolved, attempt: Attempt) -> Proposals:
     """FP8 keys and values; where they are still too many, with the length that fits."""
     if resolved.kv_cache_dtype not in {"auto", "bfloat16", "float16"}:
         return
     fp8 = replace(args, kv_cache_dtype="fp8")
     lengths = [failure.estimated_max_model_len for failure in attempt(fp8) if isinstance(failure, CacheError)]
-    if lengths and lengths[0] > 0:
+    if lengths and lengths[0] > error.estimated_max_model_len:
         yield replace(fp8, max_model_len=lengths[0]), f"--kv-cache-dtype fp8 --max-model-len {lengths[0]}"
     elif not lengths:
         yield fp8, "--kv-cache-dtype fp8"
@@ -88,20 +92,22 @@ def _more_cards(args: EngineArgs, attempt: Attempt) -> list[str]:
 
 
 def for_card(args: EngineArgs, budget: Budget | None, attempt: Attempt) -> list[str]:
-    """Ways when weights, or weights and a fixed cache, exceed the card."""
+    """Ways when weights, or weights and a cache of fixed size, exceed the card."""
     found = []
-    if args.kv_cache_memory_bytes is not None and budget is not None:
+    if args.kv_cache_memory_bytes and budget is not None:
         beside = budget.weights_bytes + budget.activation.high + budget.non_torch.high + budget.cuda_graphs.high
         fits = budget.total_bytes - beside
         if fits > 0 and not attempt(replace(args, kv_cache_memory_bytes=fits)):
             found.append(f"--kv-cache-memory-bytes {fits}")
+    if args.num_gpu_blocks_override is not None and not attempt(replace(args, num_gpu_blocks_override=None)):
+        found.append("leave --num-gpu-blocks-override out")
     return found + _more_cards(args, attempt)
 
 
 def for_setting(error: EngineArgsError, longest: int, args: EngineArgs, attempt: Attempt) -> list[str]:
     """Values of the refused setting that vLLM takes, found by trying. `longest`: the model's own max_model_len."""
     field = error.field
-    flag = "--" + field.replace("_", "-")
+    flag = "--" + FLAGS.get(field, field).replace("_", "-")
     if field in {"tensor_parallel_size", "pipeline_parallel_size", "decode_context_parallel_size"}:
         taken = [size for size in SIZES if _is_taken(attempt(_with(args, field, size)))]
         return [f"{flag} {' or '.join(str(size) for size in taken)}"] if taken else []

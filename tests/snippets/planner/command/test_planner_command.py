@@ -1,0 +1,180 @@
+"""`python -m snippets.planner` from the outside: what it prints, its exit codes, its sentences on stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from snippets.catalog.configs import config_entries
+from snippets.catalog.gpus import gpus
+from snippets.planner.command.run import main
+
+ROOT = Path(__file__).resolve().parents[4]
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "num_hidden_layers": 32,
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 131072,
+    "torch_dtype": "bfloat16",
+}
+EIGHT_K = ["--gpu", "rtx-4090", "--max-model-len", "8K"]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "Llama-3.1-8B" / "config.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(LLAMA))
+    return path
+
+
+Streams = pytest.CaptureFixture[str]
+
+
+def test_from_available_memory_it_prints_the_two_lines_of_the_log(config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("vLLM 0.26.0 would start: 32,768 tokens of KV cache, 4 requests of 8,192 tokens at once.")
+    assert "  GPU KV cache size: 32,768 tokens\n  Maximum concurrency for 8,192 tokens per request: 4.00x\n" in out
+    assert out.rstrip().endswith("vllm serve Llama-3.1-8B --max-model-len 8192")
+
+
+def test_json_has_the_documented_keys(config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert (made["num_gpu_blocks"], made["block_size"], made["bytes_per_block"]) == (2048, 16, 2_097_152)
+    assert (made["kv_cache_size_tokens"], made["max_concurrency"], made["kv_bytes_per_token"]) == (32_768, 4.0, 131_072)
+    assert made["available_kv_cache_bytes"] == 4 * 2**30
+    assert made["errors"] == [] and made["budget"] is None
+
+
+def test_a_refusal_is_exit_code_1_and_stands_on_stderr_too(config: Path, capsys: Streams) -> None:
+    assert main([str(config), "--gpu", "rtx-4090", "--available-kv-gib", "4", "--json"]) == 1
+    streams = capsys.readouterr()
+    assert "estimated maximum model length is 32768" in streams.err
+    assert json.loads(streams.out)["errors"][0]["field"] == "max_model_len"
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "meta-llama/Llama-3.1-8B"])
+def test_a_catalog_key_and_its_repository_name_the_same_model(name: str, capsys: Streams) -> None:
+    assert main([name, *EIGHT_K, "--available-kv-gib", "4"]) == 0
+    assert "vllm serve meta-llama/Llama-3.1-8B --max-model-len 8192" in capsys.readouterr().out
+
+
+def test_a_pasted_serve_line_needs_only_the_card(capsys: Streams) -> None:
+    line = "vllm serve meta-llama/Llama-3.1-8B -tp 2 --max-model-len 8k --port 9 --trust-remote-code --gpu rtx-4090"
+    assert main(line.split()) == 0
+    assert "Ignored, since memory does not depend on them: --port, --trust-remote-code." in capsys.readouterr().out
+
+
+def test_a_folder_with_a_config_is_a_model(config: Path, capsys: Streams) -> None:
+    assert main([str(config.parent), *EIGHT_K, "--available-kv-gib", "4"]) == 0
+
+
+def test_the_side_file_of_nvidias_checkpoints_is_read(config: Path, capsys: Streams) -> None:
+    quantization = {"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}}
+    (config.parent / "hf_quant_config.json").write_text(json.dumps(quantization))
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kv_bytes_per_token"] == 65_536  # FP8 keys and values
+
+
+def test_stdin_is_a_model(monkeypatch: pytest.MonkeyPatch, capsys: Streams) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(LLAMA).encode())))
+    assert main(["-", *EIGHT_K, "--available-kv-gib", "4"]) == 0
+
+
+def test_csv_has_a_row_a_number(config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", "--csv"]) == 0
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert rows["num_gpu_blocks"]["value"] == "2,048"
+    assert rows["num_gpu_blocks"]["numbers"] == "4,294,967,296 // 2,097,152"
+
+
+def test_markdown_has_the_command_in_a_block(config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", "--markdown"]) == 0
+    assert "```bash\nvllm serve Llama-3.1-8B --max-model-len 8192\n```" in capsys.readouterr().out
+
+
+def test_specs_are_answered_line_by_line(monkeypatch: pytest.MonkeyPatch, capsys: Streams) -> None:
+    layer = {"n": 32, "kind": "full", "block_size": 16, "kv_heads": 8, "head_size": 128, "dtype": "bfloat16"}
+    line = json.dumps({"max_model_len": 8192, "available_bytes": 20 * 2**30, "layers": [layer]})
+    monkeypatch.setattr(sys, "stdin", io.StringIO(line + "\n\n" + line + "\n"))
+    assert main(["--specs"]) == 0
+    first, second = (json.loads(text) for text in capsys.readouterr().out.splitlines())
+    assert first == second
+    assert (first["num_blocks"], first["tokens"], first["concurrency"]) == (10240, 163_840, 20.0)
+
+
+def test_the_lists_name_every_card_and_every_model(capsys: Streams) -> None:
+    assert main(["--list-gpus"]) == main(["--list-models"]) == 0
+    out = capsys.readouterr().out
+    assert all(key in out for key in (*gpus(), *config_entries()))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Give a model"),
+        (["nowhere/config.json", *EIGHT_K], "'nowhere/config.json' is neither a file nor a model of the catalog"),
+        (["lama-3.1-8b", *EIGHT_K], "Near it in the catalog: llama-3.1-8b"),
+        (["llama-3.1-8b"], "Give a card with --gpu"),
+        (["llama-3.1-8b", "--gpu", "rtx-9999"], "GPU 'rtx-9999' is not in the catalog; it has: "),
+        (["llama-3.1-8b", "--gpu", "rtx-4090", "--max-model-lenght", "3"], "Did you mean --max-model-len?"),
+        (["llama-3.1-8b", *EIGHT_K, "--spec-method", "ngram"], "num_speculative_tokens must be a whole number"),
+        (["llama-3.1-8b", *EIGHT_K, "--speculative-config", '{"color": 1}'], "color is not planned for"),
+    ],
+)
+def test_a_wrong_line_is_exit_code_2_and_one_sentence(words: list[str], said: str, capsys: Streams) -> None:
+    assert main(words) == 2
+    streams = capsys.readouterr()
+    assert said in streams.err and streams.out == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\x93NUMPY\xff\xfe", "is not text in UTF-8"),
+        (b'{"model_type": "llama",\n "hidden_size": }', "line 2, column 17"),
+        (b"[1, 2]", "object"),
+        (b"{}", "config.json"),
+    ],
+)
+def test_a_file_that_is_no_config_is_exit_code_2(content: bytes, said: str, tmp_path: Path, capsys: Streams) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(content)
+    assert main([str(path), *EIGHT_K]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_without_a_config_is_exit_code_2(tmp_path: Path, capsys: Streams) -> None:
+    assert main([str(tmp_path), *EIGHT_K]) == 2
+    assert "is a folder without a config.json." in capsys.readouterr().err
+
+
+def test_a_drafter_is_planned_with_its_own_config(config: Path, capsys: Streams) -> None:
+    drafting = {"method": "draft_model", "model": "llama-3.2-1b", "num_speculative_tokens": 3}
+    line = [str(config), *EIGHT_K, "--available-kv-gib", "4", "--speculative-config", json.dumps(drafting)]
+    assert main([*line, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    # 16 layers of 8 heads × 64 beside 32 of 8 × 128
+    assert made["kv_bytes_per_token"] == 2 * 2 * 8 * (32 * 128 + 16 * 64)
+    assert main(line) == 0
+    assert "meta-llama/Llama-3.2-1B-Instruct" in capsys.readouterr().out
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"{sys.executable} -m snippets.planner --list-models | true"
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr == ""

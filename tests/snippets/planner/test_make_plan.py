@@ -1,0 +1,213 @@
+"""make_plan joins the steps: what it gives, what it says when one fails, and that its ways out work."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from snippets.catalog.configs import catalog_config
+from snippets.catalog.gpus import gpu
+from snippets.planner.command.own_flags import engine_args
+from snippets.planner.command.parse import parse
+from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
+from snippets.planner.plan import Plan, make_plan
+from snippets.units import GIB
+
+LLAMA = catalog_config("llama-3.1-8b")
+RTX_4090 = gpu("rtx-4090")
+LLAMA_WEIGHTS = 16_060_522_496  # bytes: vLLM's own model class on the meta device
+
+
+def plan(given: dict[str, int] | None = None, **args: Any) -> Plan:
+    return make_plan(LLAMA, RTX_4090, EngineArgs(**args), **(given or {}))
+
+
+def ways(made: Plan) -> list[EngineArgs]:
+    """The arguments that each way out of the first error gives."""
+    flags = re.findall(r"(?:leave )?--[^;]+?(?= out|;|\.$| asks)", made.errors[0].way_out)
+    changed = []
+    for text in flags:
+        if text.startswith("leave"):
+            name = text.removeprefix("leave --").replace("-", "_")
+            changed.append(replace(made.args, **{name: getattr(EngineArgs(), name)}))
+        else:
+            words = shlex.split(text.split(" or ")[0])
+            given = engine_args(parse(["c", *words]))
+            names = [word.removeprefix("--").replace("-", "_") for word in words if word.startswith("--")]
+            changed.append(replace(made.args, **{name: getattr(given, name) for name in names}))
+    return changed
+
+
+def test_llama_3_1_8b_on_a_4090_starts_with_8192_tokens() -> None:
+    made = plan(max_model_len=8192)
+    assert made.errors == ()
+    assert made.cache is not None and made.budget is not None
+    assert made.weights_bytes == LLAMA_WEIGHTS
+    assert made.budget.requested_bytes == math.ceil(round(23.64 * GIB) * 0.92)  # worker/utils.py:430
+    assert made.cache.num_gpu_blocks == made.available_bytes // (32 * 65_536)  # type: ignore[operator]
+    assert made.kv_bytes_per_token == 131_072
+
+
+def test_the_ends_of_the_estimate_enclose_the_expected_plan() -> None:
+    made = plan(max_model_len=4096)
+    assert made.cache and made.cache_low and made.cache_high
+    assert made.cache_low.num_gpu_blocks < made.cache.num_gpu_blocks < made.cache_high.num_gpu_blocks
+
+
+def test_given_memory_is_not_estimated() -> None:
+    made = plan({"available_bytes": 4 * GIB}, max_model_len=8192)
+    assert (made.budget, made.available_bytes) == (None, 4 * GIB)
+    assert made.cache is not None and made.cache == made.cache_low == made.cache_high
+    assert made.cache.num_gpu_blocks == 2048  # 4 GiB / 2 MiB
+
+
+def test_kv_cache_memory_bytes_is_taken_as_it_is_and_the_utilization_is_not() -> None:
+    low, high = (plan(max_model_len=8192, kv_cache_memory_bytes=2 * GIB, gpu_memory_utilization=u) for u in (0.5, 0.99))
+    assert low.cache is not None and low.cache.num_gpu_blocks == 1024
+    assert low.cache == high.cache
+
+
+def test_kv_cache_memory_of_0_is_as_not_given() -> None:
+    # gpu_worker.py:462 asks `if kv_cache_memory_bytes := …`
+    assert plan(max_model_len=8192, kv_cache_memory_bytes=0).cache == plan(max_model_len=8192).cache
+
+
+def test_a_cache_of_fixed_size_beyond_the_card_is_out_of_memory() -> None:
+    made = plan(max_model_len=8192, kv_cache_memory_bytes=16 * GIB)
+    assert made.errors[0].field == "kv_cache_memory_bytes"
+    assert "CUDA out of memory: weights and KV cache take 30.96 GiB of a card with 23.64 GiB." in made.errors[0].message
+    assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made))
+
+
+def test_too_long_a_context_is_refused_in_vllms_words() -> None:
+    made = plan({"available_bytes": 4 * GIB})
+    assert made.errors[0].message == (
+        "To serve at least one request with the model's max seq len (131072), (16.0 GiB KV cache is needed, which is "
+        "larger than the available KV cache memory (4.0 GiB). Based on the available memory, the estimated maximum "
+        "model length is 32768. Try increasing `gpu_memory_utilization` (which also controls CPU memory on the CPU "
+        "backend) or decreasing `max_model_len` when initializing the engine. See "
+        "https://docs.vllm.ai/en/latest/configuration/conserving_memory/ for more details."
+    )
+    assert "--max-model-len 32768" in made.errors[0].way_out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {},
+        {"max_model_len": 40_000},
+        {"gpu_memory_utilization": 0.3, "max_model_len": 8192},
+        {"gpu_memory_utilization": 0.7},
+        {"num_gpu_blocks_override": 5, "max_model_len": 8192},
+        {"max_model_len": 200_000},
+        {"tensor_parallel_size": 3, "max_model_len": 8192},
+        {"kv_cache_memory_bytes": 2**20, "max_model_len": 8192},
+        {"max_model_len": 8192, "num_gpu_blocks_override": 100_000},
+    ],
+    ids=str,
+)
+def test_every_way_out_was_tried_and_starts(args: dict[str, Any]) -> None:
+    made = plan(**args)
+    assert made.errors, "refused"
+    changed = ways(made)
+    assert changed
+    for each in changed:
+        assert make_plan(LLAMA, RTX_4090, each).errors == (), each
+
+
+def test_the_smallest_utilization_is_named_when_it_is_too_low() -> None:
+    made = plan(gpu_memory_utilization=0.7, max_model_len=8192)
+    found = re.search(r"--gpu-memory-utilization (0\.\d\d)", made.errors[0].way_out)
+    assert found is not None
+    named = float(found[1])
+    assert plan(gpu_memory_utilization=named, max_model_len=8192).errors == ()
+    assert plan(gpu_memory_utilization=named - 0.01, max_model_len=8192).errors != ()
+
+
+def test_a_refused_plan_still_gives_the_settings_the_weights_and_the_budget() -> None:
+    made = plan()
+    assert made.errors and made.cache is None
+    assert made.resolved is not None and made.budget is not None and made.weights_bytes == LLAMA_WEIGHTS
+    assert any(number.name == "budget.requested_bytes" for number in made.explained)
+
+
+def test_a_card_in_use_is_refused_in_vllms_words_with_the_share_that_is_free() -> None:
+    made = plan({"free_bytes": 20 * GIB}, max_model_len=8192)
+    assert made.errors[0].message == (
+        "Free memory on device cuda:0 (20.0/23.64 GiB) on startup is less than desired GPU memory utilization (0.92, "
+        "21.75 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes."
+    )
+    assert made.errors[0].way_out == "--gpu-memory-utilization 0.84 asks for no more than is free."
+
+
+def test_weights_beyond_the_card_are_out_of_memory_before_any_cache() -> None:
+    made = make_plan(catalog_config("llama-3.1-70b"), RTX_4090, EngineArgs(max_model_len=8192))
+    assert (made.errors[0].field, made.cache) == ("tensor_parallel_size", None)
+    assert "CUDA out of memory: the weights take" in made.errors[0].message
+    assert "--tensor-parallel-size 8" in made.errors[0].way_out  # 17.6 GiB of weights a card; 4 cards are too few
+
+
+@pytest.mark.parametrize("utilization", [0, 1.5, -1, math.nan])
+def test_a_utilization_that_is_no_share_is_refused(utilization: float) -> None:
+    made = plan(gpu_memory_utilization=utilization, max_model_len=8192)
+    assert made.errors[0].field == "gpu_memory_utilization"
+    assert made.resolved is None
+
+
+def test_heads_that_do_not_divide_name_the_sizes_that_do() -> None:
+    made = plan(tensor_parallel_size=3, max_model_len=8192)
+    assert made.errors[0].message == (
+        "Total number of attention heads (32) must be divisible by tensor parallel size (3)."
+    )  # config/model.py:1219
+    assert made.errors[0].way_out == "This works: --tensor-parallel-size 1 or 2 or 4 or 8 or 16."
+
+
+def test_the_stage_with_the_fewest_blocks_decides_for_a_pipeline() -> None:
+    made = make_plan(LLAMA, RTX_4090, EngineArgs(pipeline_parallel_size=3, max_model_len=8192), available_bytes=4 * GIB)
+    assert made.cache is not None
+    assert made.cache.num_gpu_blocks == 4 * GIB // (11 * 65_536)  # stages of 11, 11 and 10 layers
+
+
+def test_without_a_named_card_the_plan_says_what_it_assumes() -> None:
+    made = make_plan(LLAMA, None, EngineArgs(max_model_len=8192), available_bytes=4 * GIB)
+    assert made.errors == ()
+    assert made.gpu is None
+    assert "No card was named" in made.notes[0]
+
+
+def test_without_a_cards_memory_the_plan_asks_for_it() -> None:
+    made = make_plan(LLAMA, None, EngineArgs(max_model_len=8192))
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("gpu", False)]
+
+
+def test_total_memory_stands_for_the_cards_own() -> None:
+    made = plan({"total_bytes": 40 * GIB}, max_model_len=8192)
+    assert made.budget is not None and made.budget.total_bytes == 40 * GIB
+
+
+def test_given_weights_stand_for_the_counted() -> None:
+    made = plan({"weights_bytes": 10 * GIB}, max_model_len=8192)
+    assert made.weights_bytes == 10 * GIB
+    assert made.budget is not None and made.budget.weights_given
+
+
+def test_auto_takes_the_longest_context_that_fits() -> None:
+    made = plan({"available_bytes": 4 * GIB}, max_model_len="auto")
+    assert made.cache is not None and made.cache.max_model_len == 32_768
+
+
+def test_an_unsupported_speculative_method_is_refused_by_name() -> None:
+    made = plan(speculative=SpeculativeConfig("telepathy", 3), max_model_len=8192)
+    assert "telepathy" in made.errors[0].message
+    assert made.errors[0].way_out == "This works: leave --speculative-config out."
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    first = plan(max_model_len=8192)
+    plan(max_model_len=4096)
+    assert plan(max_model_len=8192) == first
