@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from snippets.model_config.fields import Fields, shown
+from snippets.model_config.fields import Fields, Record, shown
 
 LENGTH_KEYS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_target_positions",
@@ -18,6 +18,11 @@ LAYER_TYPES = {
     "full_attention", "sliding_attention", "chunked_attention", "linear_attention", "compressed_sparse_attention",
     "heavily_compressed_attention", "hybrid_sliding", "hybrid", "mamba", "attention",
 }  # fmt: skip
+# What a config class fills in when the config has neither rope_scaling nor rope_parameters
+CLASS_ROPE: Mapping[str, Mapping[str, object]] = {
+    "gpt_oss": {"rope_type": "yarn", "factor": 32.0, "original_max_position_embeddings": 4096},
+    "ministral3": {"rope_type": "yarn", "factor": 16.0, "original_max_position_embeddings": 16384},
+}
 UNSCALED = ("su", "longrope", "llama3")
 
 
@@ -47,7 +52,9 @@ def ropes(text: Fields, model_type: str) -> list[Fields]:
     scaling = text.child("rope_scaling")
     rope = scaling if scaling is not None and scaling.values else text.child("rope_parameters")
     if rope is None or not rope.values:
-        return []
+        filled_in = CLASS_ROPE.get(model_type)
+        return [Fields(filled_in, Record())] if filled_in else []
+    rope.raw("rope_theta")  # keeps the object in a reduced config, whatever else of it counts
     if set(rope.values) <= LAYER_TYPES:
         return [child for name in rope.values if (child := rope.child(name)) is not None]
     return [rope]
@@ -70,15 +77,13 @@ def _factor(rope: Fields) -> float | None:
     return float(value)
 
 
-def lengths(text: Fields, model_type: str, class_rope: Mapping[str, object] | None = None) -> Lengths:
+def lengths(text: Fields, model_type: str) -> Lengths:
     """vLLM's derived maximum and default (config/model.py _get_and_verify_max_len)."""
     longest, key = derived(text)
     if longest is None:
         text.note(f"The config names no length (max_position_embeddings or kin): vLLM takes {DEFAULT_LENGTH}.")
         longest, key = DEFAULT_LENGTH, "default"
     settings = ropes(text, model_type)
-    if not settings and class_rope:
-        settings = [Fields(class_rope, text.record, text.name("rope_parameters"))]
     types = [rope_type(rope, model_type) for rope in settings]
     scaled = float(longest)
     if "gemma3" not in model_type:

@@ -13,6 +13,8 @@ from snippets.model_config.fields import Fields
 # transformers' get_text_config and vLLM's own config classes (_CONFIG_ATTRS_MAPPING, language_config of DeepSeek-VL2)
 NESTED = ("text_config", "llm_config", "language_config", "thinker_config", "wrapped_model_config")
 # A nested config is published as the difference from its class, so it may lack its sizes; a whole one never does.
+# Composite models whose config class also takes the decoder's fields at the top, and LLaVA's original form
+FLAT = ("qwen2_vl", "qwen2_5_vl", "hunyuan_vl", "paddleocr_vl", "isaac", "fuyu", "llava")
 SIZES = ("num_hidden_layers", "hidden_size", "num_attention_heads")
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "num_hidden_layers": ("n_layer", "n_layers", "num_layers"),
@@ -48,8 +50,10 @@ def text_fields(root: Fields) -> tuple[Fields, str]:
         found = nested[0]
         own = found.text("model_type")
         model_type = own or class_defaults().text_model_type.get(model_type, model_type)
-    if found is root:
-        model_type = class_defaults().text_model_type.get(model_type, model_type)
+    if found is root and model_type in class_defaults().text_model_type:
+        if model_type not in FLAT:
+            raise root.error("text_config", f'is missing: model_type "{model_type}" keeps its decoder there.')
+        model_type = class_defaults().text_model_type[model_type]
     return with_defaults(found, model_type, is_nested=found is not root), model_type
 
 

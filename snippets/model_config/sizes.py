@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from snippets.model_config.decoder import Decoder, head_size
 from snippets.model_config.fields import MAX_LAYERS, Fields
+from snippets.model_config.layers.mamba import nemotron_blocks
 from snippets.model_config.layers.mla import mla_head_size, uses_mla
-from snippets.model_config.layers.recurrent import nemotron_blocks
-from snippets.model_config.layers.shapes import kv_heads
+from snippets.model_config.layers.shapes import DIVIDE, divided_head_size, kv_heads
 
 ATTENTION_FREE = ("mamba", "mamba2", "falcon_mamba")
 ENCODER_DECODER = ("whisper",)
@@ -29,7 +29,8 @@ def read_decoder(text: Fields, root: Fields, model_type: str, architecture: str)
     if uses_mla(model_type, text):
         size = mla_head_size(text) if text.raw("compress_ratios") is None else text.integer("head_dim")
     else:
-        size = head_size(text, hidden, heads)
+        divides = model_type in DIVIDE
+        size = divided_head_size(text, hidden, heads) if divides else head_size(text, hidden, heads)
         if heads % kv:
             raise text.error("num_key_value_heads", f"is {kv}, which does not divide {heads} attention heads.")
     return Decoder(text, root, model_type, architecture, layers, hidden, heads, kv, size)

@@ -80,3 +80,10 @@ def deepseek(decoder: Decoder) -> tuple[Layer, ...]:
         return ((latent(decoder),),) * decoder.num_layers
     sparse, key = latent(decoder, is_sparse=True), indexer(decoder)
     return tuple((sparse, key) if indexed else (sparse,) for indexed in indexed_layers(decoder))
+
+
+def minicpm3(decoder: Decoder) -> tuple[Layer, ...]:
+    """MiniCPM3: MLA weights, but vLLM unfolds them and caches every head (vLLM minicpm3.py)."""
+    text = decoder.text
+    size = text.integer("qk_nope_head_dim", maximum=1 << 20) + text.integer("qk_rope_head_dim", maximum=1 << 20)
+    return (decoder.full(decoder.num_heads, size),) * decoder.num_layers

@@ -6,14 +6,15 @@ import re
 from collections.abc import Mapping
 
 from snippets.model_config.fields import Fields, shown
-from snippets.model_config.layers.rules import PLAIN, RULES, Rule
+from snippets.model_config.layers.rules import RULES, Rule
+from snippets.model_config.layers.windows import PLAIN
 from snippets.model_config.model_config import ConfigError
 
 # Names of fields that say a layer may keep something else than plain keys and values.
 HINTS = re.compile(
     r"layer_types|layer_pattern|block_type|block_config|layers_block|hybrid|sliding|window|lora_rank|ssm|mamba|conv|linear_"
     r"|compress|chunk|recurr|rwkv|retention|cross_attention|kv_shar|shared_kv|indexer|index_|global_|attn_type|attention_type"
-    r"|latent|v_head_dim|nope|swa_|state_size|memory|cache_|lightning|decay|loop|ut_steps|per_layer_config|kv_heads_per"
+    r"|latent|v_head_dim|nope|swa_|state_size|memory|cache_|lightning|decay|loop|ut_steps|per_layer_config|kv_heads_per|sparse|cycles"
 )
 HARMLESS = ("use_cache", "index_topk_freq", "cache_implementation", "image_token_index", "pad_token_index")
 NEEDED = ("num_hidden_layers", "hidden_size", "num_attention_heads")

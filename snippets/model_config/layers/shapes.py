@@ -6,6 +6,23 @@ from snippets.model_config.decoder import total_num_kv_heads
 from snippets.model_config.fields import Fields
 
 MAX_HEADS = 1 << 20
+# Model classes of vLLM that never read head_dim and divide hidden_size by the heads
+DIVIDE = frozenset({
+    "arctic", "bloom", "chatglm", "cohere", "cohere2", "dbrx", "falcon", "gpt2", "gpt_neox", "gptj", "granitemoe",
+    "granitemoehybrid", "granitemoeshared", "internlm2", "jamba", "lfm2", "lfm2_moe", "mpt", "olmo3", "olmoe",
+    "opt", "orion", "ouro", "phi", "qwen2", "qwen2_moe", "RefinedWeb", "RefinedWebModel", "stablelm", "step1",
+})  # fmt: skip
+
+
+def divided_head_size(text: Fields, hidden_size: int, num_heads: int) -> int:
+    """hidden_size over the heads, for the classes of DIVIDE; a head_dim that says otherwise is refused."""
+    size = hidden_size // num_heads
+    given = text.optional_integer("head_dim", minimum=0, maximum=MAX_HEADS) if text.has("head_dim") else None
+    if given and given != size:
+        raise text.error("head_dim", f"is {given}, but vLLM's class takes hidden_size / num_attention_heads = {size}.")
+    if size < 1:
+        raise text.error("hidden_size", f"is {hidden_size}, less than one element for each of {num_heads} heads.")
+    return size
 
 
 def kv_heads(model_type: str, text: Fields, num_heads: int) -> int:

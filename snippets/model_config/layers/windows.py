@@ -44,6 +44,12 @@ def every(default: int) -> Derive:
     return derive
 
 
+def afmoe(decoder: Decoder) -> tuple[str, ...]:
+    """AFMoE's map: every global_attn_every_n_layers-th layer is full."""
+    period = decoder.text.optional_integer("global_attn_every_n_layers", maximum=4096) or 4
+    return tuple(SLIDING if (index + 1) % period else FULL for index in range(decoder.num_layers))
+
+
 def fixed(period: int, full_at: int) -> Derive:
     """A map where layer `full_at` of every `period` is full, whatever the config says."""
     return lambda d: tuple(FULL if index % period == full_at else SLIDING for index in range(d.num_layers))
@@ -64,6 +70,7 @@ class Windows:
     derive: Derive | None = None
     gated: bool = False  # transformers drops the window unless use_sliding_window
     all_or_none: bool = False  # vLLM's class asserts that not only some layers slide
+    takes_one: bool = True  # a layer without a window of its own takes the config's one, where all layers are alike
 
     def __call__(self, decoder: Decoder) -> tuple[Layer, ...]:
         window = window_of(decoder, self.gated)
@@ -81,7 +88,7 @@ class Windows:
                     f"is {first}, so only some of the {decoder.num_layers} layers slide: vLLM 0.26.0 refuses that "
                     "for this model. Set it to the number of layers, or use_sliding_window to false.",
                 )
-        if not mixed:  # vLLM then gives the config's window to every layer, whatever the map calls them
+        if not mixed and self.takes_one:  # whatever the map calls them
             return (decoder.sliding(window),) * decoder.num_layers
         if not self.by_layer:
             return (decoder.full(),) * decoder.num_layers
@@ -94,3 +101,20 @@ def gpt_oss(decoder: Decoder) -> tuple[Layer, ...]:
     window = window_of(decoder)
     full, sliding = decoder.full(), decoder.sliding(window)
     return tuple(sliding if index % 2 == 0 else full for index in range(decoder.num_layers))
+
+
+def interleaved(decoder: Decoder) -> tuple[Layer, ...]:
+    """Jais 2, openPangu: interleaved_sliding_window holds one window, or one per layer in turn (vLLM jais2.py)."""
+    key = "interleaved_sliding_window"
+    value = decoder.text.raw(key)
+    if value is None:
+        return PLAIN(decoder)
+    if not isinstance(value, list | tuple):
+        return (decoder.sliding(decoder.text.integer(key, maximum=1 << 31)),) * decoder.num_layers
+    windows = decoder.text.integers(key)
+    if not windows:
+        raise decoder.text.error(key, "is empty.")
+    return tuple(decoder.sliding(windows[index % len(windows)]) for index in range(decoder.num_layers))
+
+
+PLAIN = Windows(by_layer=False)  # the class reads no layer_types: the config's one window, or none

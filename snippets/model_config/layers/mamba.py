@@ -1,25 +1,13 @@
-"""Layers with a state of fixed size: Mamba, gated delta net, KDA, short convolution, and the hybrids made of them."""
+"""Mamba and its hybrids: Jamba, Bamba, Falcon-H1, Granite 4, Nemotron-H, Zamba2, PLaMo 2."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from snippets.model_config.decoder import Decoder
-from snippets.model_config.fields import MAX_SIZE, Fields
-from snippets.model_config.layers.mla import latent
-from snippets.model_config.model_config import Layer, StateCache, StateKind
-
-MAX_DIM = 1 << 24
-
-
-def state(kind: StateKind, **dims: int) -> StateCache:
-    """A state cache, its sizes named as vLLM's shape calculator names them."""
-    return StateCache(kind, tuple(dims.items()))
-
-
-def dim(text: Fields, key: str, minimum: int = 1) -> int:
-    """One size of a state."""
-    return text.integer(key, minimum=minimum, maximum=MAX_DIM)
+from snippets.model_config.fields import Fields
+from snippets.model_config.layers.states import MAX_DIM, dim, state
+from snippets.model_config.model_config import Layer, StateCache
 
 
 def mamba1(decoder: Decoder) -> tuple[Layer, ...]:
@@ -167,66 +155,41 @@ def nemotron_h(decoder: Decoder) -> tuple[Layer, ...]:
     return tuple(kinds[block] for block in blocks)
 
 
-def linear_or_full(decoder: Decoder, default_interval: int = 4) -> tuple[bool, ...]:
-    """Which layers attend: layer_types, else every full_attention_interval-th (configuration_qwen3_5.py)."""
+def zamba2(decoder: Decoder) -> tuple[Layer, ...]:
+    """Zamba2: every layer Mamba-2, the hybrid ones with attention of their own cache beside it (vLLM zamba2.py)."""
     text = decoder.text
-    words = text.words("layer_types", ("linear_attention", "full_attention"), decoder.num_layers)
-    if words is not None:
-        return tuple(word == "full_attention" for word in words)
-    interval = text.optional_integer("full_attention_interval", maximum=4096) or default_interval
-    return tuple((index + 1) % interval == 0 for index in range(decoder.num_layers))
-
-
-def gated_delta_net(decoder: Decoder) -> tuple[Layer, ...]:
-    """Qwen3-Next, Qwen3.5, OLMo-Hybrid: gated delta net layers among full attention (vLLM qwen3_next.py)."""
-    text = decoder.text
-    linear = state(
-        "gdn",
-        num_k_heads=dim(text, "linear_num_key_heads"),
-        num_v_heads=dim(text, "linear_num_value_heads"),
-        head_k_dim=dim(text, "linear_key_head_dim"),
-        head_v_dim=dim(text, "linear_value_head_dim"),
-        conv_kernel=dim(text, "linear_conv_kernel_dim"),
-    )
-    attention = decoder.full()
-    return tuple(attention if attends else (linear,) for attends in linear_or_full(decoder))
-
-
-def kimi_linear(decoder: Decoder) -> tuple[Layer, ...]:
-    """Kimi-Linear: Kimi delta attention in the layers listed from 1, MLA in the others (vLLM kimi_linear.py)."""
-    text = decoder.text
-    linear = text.child("linear_attn_config")
-    if linear is None:
-        return ((latent(decoder),),) * decoder.num_layers
-    kda_layers = linear.integers("kda_layers", minimum=1)
-    full_layers = linear.integers("full_attn_layers", minimum=1)
-    if kda_layers is None or full_layers is None:
-        raise linear.error("kda_layers" if kda_layers is None else "full_attn_layers", "is missing.")
-    if sorted((*kda_layers, *full_layers)) != list(range(1, decoder.num_layers + 1)):
-        raise linear.error("kda_layers", f"and full_attn_layers must name layers 1 to {decoder.num_layers} once each.")
-    heads, head_dim = dim(linear, "num_heads"), dim(linear, "head_dim")
-    kda = state(
-        "kda",
-        num_k_heads=heads,
-        num_v_heads=heads,
-        head_k_dim=head_dim,
-        head_v_dim=head_dim,
-        conv_kernel=dim(linear, "short_conv_kernel_size"),
-    )
-    listed = frozenset(kda_layers)
-    return tuple((kda,) if index + 1 in listed else (latent(decoder),) for index in range(decoder.num_layers))
-
-
-def lfm2(decoder: Decoder) -> tuple[Layer, ...]:
-    """LFM2: short convolutions among full attention (vLLM lfm2.py)."""
-    text = decoder.text
-    words = text.words("layer_types", ("conv", "full_attention"), decoder.num_layers)
+    words = text.words("layers_block_type", ("mamba", "hybrid"), decoder.num_layers)
     if words is None:
-        attending = text.integers("full_attn_idxs")
-        if attending is None:
-            raise text.error("layer_types", "is missing: it says which layers are conv and which full_attention.")
-        words = tuple("full_attention" if index in attending else "conv" for index in range(decoder.num_layers))
-    width = text.optional_integer("conv_dim", maximum=MAX_SIZE) or decoder.hidden_size
-    conv = state("short_conv", intermediate_size=width, conv_kernel=dim(text, "conv_L_cache"))
-    attention = decoder.full()
-    return tuple(attention if word == "full_attention" else (conv,) for word in words)
+        raise text.error("layers_block_type", "is missing: it says which layers are hybrid.")
+    width = dim(text, "mamba_expand") * decoder.hidden_size
+    heads = dim(text, "n_mamba_heads")
+    mamba = state(
+        "mamba2",
+        intermediate_size=width,
+        n_groups=dim(text, "mamba_ngroups"),
+        num_heads=heads,
+        head_dim=width // heads,
+        state_size=dim(text, "mamba_d_state"),
+        conv_kernel=dim(text, "mamba_d_conv"),
+    )
+    attention = decoder.full(decoder.num_heads, dim(text, "attention_head_dim"))
+    return tuple((mamba, *attention) if word == "hybrid" else (mamba,) for word in words)
+
+
+def plamo2(decoder: Decoder) -> tuple[Layer, ...]:
+    """PLaMo 2: one attention layer in mamba_step, in its middle (vLLM plamo2.py is_mamba)."""
+    text = decoder.text
+    step, size, heads = dim(text, "mamba_step", 2), dim(text, "hidden_size_per_head"), dim(text, "mamba_num_heads")
+    mamba = state(
+        "mamba2",
+        intermediate_size=heads * size,
+        n_groups=0,
+        num_heads=heads,
+        head_dim=size,
+        state_size=dim(text, "mamba_d_state"),
+        conv_kernel=dim(text, "mamba_d_conv"),
+    )
+    attention, count = decoder.full(head_size=size), decoder.num_layers
+    if count <= step // 2:  # too few for one step: the last layer attends
+        return tuple(attention if index == count - 1 else (mamba,) for index in range(count))
+    return tuple(attention if index % step == step // 2 else (mamba,) for index in range(count))

@@ -1,4 +1,4 @@
-"""DeepSeek-V4: compressed latents, a short window, an indexer, and the compressors' running state, layer by layer."""
+"""Sparse attention with side caches: DeepSeek-V4's compressed latents and windows, MiniMax-M3's block indexer."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ def deepseek_v4(decoder: Decoder) -> tuple[Layer, ...]:
         if ratio not in kinds:
             raise text.error(f"compress_ratios[{index}]", f"is {ratio}: vLLM 0.26.0 knows 0, 1, 4 and 128.")
     return tuple(kinds[ratio] for ratio in ratios[: decoder.num_layers])
+
+
+def minimax_m3(decoder: Decoder) -> tuple[Layer, ...]:
+    """MiniMax-M3: plain keys and values everywhere, and a key of the indexer in BF16 in the sparse layers."""
+    sparse = decoder.text.child("sparse_attention_config")
+    if sparse is None:
+        raise decoder.text.error("sparse_attention_config", "is missing: it says which layers have an indexer.")
+    full = decoder.full()
+    marks = sparse.integers("sparse_attention_freq", decoder.num_layers)
+    if marks is None:
+        return (full,) * decoder.num_layers
+    per_token = 2 * sparse.integer("sparse_index_dim", maximum=1 << 20)
+    indexed: Layer = (*full, AttentionCache("indexer", 1, per_token, per_token))
+    return tuple(indexed if mark else full for mark in marks)
