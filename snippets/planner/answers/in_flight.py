@@ -24,7 +24,13 @@ from math import sqrt
 from typing import NamedTuple
 
 from snippets.planner.answers.asked import AnswerError, at_least
+from snippets.planner.answers.block_size import KEEPS_EVERY_TOKEN, tokens_per_block
 from snippets.planner.answers.lengths import Lengths
+from snippets.planner.answers.prefix_reuse import prefix_reuse
+from snippets.planner.cache.held import held_blocks
+from snippets.planner.engine_args import SpeculativeConfig
+from snippets.planner.resolved import Resolved
+from snippets.planner.specs import CachePlan
 
 SAFE_SHARE = 0.99  # of moments
 _SAFE_Z = 2.3263478740408408  # standard normal quantile of SAFE_SHARE
@@ -87,6 +93,40 @@ class InFlight:
     def decided_by(self) -> str:
         """ "memory" or "max_num_seqs"."""
         return "memory" if self.expected < self.max_num_seqs else "max_num_seqs"
+
+
+def requests_in_flight(
+    plan: CachePlan, resolved: Resolved, traffic: Traffic, speculative: SpeculativeConfig | None = None
+) -> InFlight:
+    """Requests in flight under a plan. Raises AnswerError where the traffic cannot be served."""
+    return in_flight(traffic, pool_of(plan, resolved, traffic.shared_prefix_tokens, speculative))
+
+
+def pool_of(
+    plan: CachePlan, resolved: Resolved, shared_prefix_tokens: int = 0, speculative: SpeculativeConfig | None = None
+) -> Pool:
+    """The pool of a plan. A shared prefix is held once only with prefix caching, and only in whole blocks."""
+    limits, groups = resolved.limits, plan.groups
+    dcp = limits.decode_context_parallel_size
+    lookahead = speculative.num_speculative_tokens if speculative else 0  # slots taken ahead of every step
+    reuse = prefix_reuse(
+        plan,
+        enable_prefix_caching=resolved.enable_prefix_caching,
+        cache_block_size=resolved.block_size,
+        decode_context_parallel_size=dcp,
+        speculative=speculative,
+    )
+    reused = reuse.reused(shared_prefix_tokens, shared_prefix_tokens + 1)
+    return Pool(
+        num_gpu_blocks=plan.num_gpu_blocks,
+        max_model_len=plan.max_model_len,
+        max_num_seqs=resolved.max_num_seqs,
+        blocks_held=lambda tokens: sum([held_blocks(group, limits, tokens + lookahead) for group in groups]),
+        shared_blocks=sum(
+            reused // tokens_per_block(group, dcp) for group in groups if group.spec.kind in KEEPS_EVERY_TOKEN
+        ),
+        worst_case_blocks=plan.blocks_per_request,
+    )
 
 
 def in_flight(traffic: Traffic, pool: Pool) -> InFlight:
