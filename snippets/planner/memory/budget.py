@@ -1,0 +1,73 @@
+"""What is left for the KV cache before anyone has a log: exact where vLLM is exact, a range where it measures.
+
+Steps as in v1/worker/gpu_worker.py `determine_available_memory`: requested memory, minus weights, minus the
+activation peak of the profile run, minus memory outside PyTorch, minus CUDA graphs (V1 model runner only).
+"""
+
+from __future__ import annotations
+
+from snippets.catalog.gpus import Gpu
+from snippets.model_config.model_config import ModelConfig
+from snippets.planner.budget import requested_bytes
+from snippets.planner.engine_args import EngineArgs
+from snippets.planner.estimate import Budget, Range
+from snippets.planner.memory.coefficients import Spread, coefficients
+from snippets.planner.memory.from_config import kind_of_card, profile_run
+from snippets.planner.memory.parts import parts
+from snippets.planner.resolved import Resolved
+
+ERA = "v1"  # logs of 0.17 to 0.26
+WIDER = 1.2  # few of them are of 0.26 itself: both ends move out once more
+
+
+def estimate_budget(
+    config: ModelConfig,
+    gpu: Gpu,
+    args: EngineArgs,
+    resolved: Resolved,
+    weights_bytes: int,
+    weights_given: bool = False,
+    total_bytes: int | None = None,
+) -> Budget:
+    """The memory of one rank that holds `weights_bytes`, in vLLM's order of subtraction.
+
+    `total_bytes` stands for what the driver reports; without it the catalog's entry counts (MissingFactError where it
+    has none). Available memory may come out negative: vLLM prints it so and then refuses to start.
+    """
+    total = gpu.visible_bytes if total_bytes is None else total_bytes
+    requested = requested_bytes(total, args.gpu_memory_utilization)
+    expected = parts(profile_run(config, args, resolved), coefficients(), kind_of_card(gpu, args))
+    spread = stated_spread()
+    activation = around(expected.activation, spread)
+    non_torch = around(expected.non_torch, spread)
+    graphs = around(expected.cuda_graphs, spread)
+    before = requested - weights_bytes
+    available = Range(
+        low=before - activation.high - non_torch.high - graphs.high,
+        expected=before - activation.expected - non_torch.expected - graphs.expected,
+        high=before - activation.low - non_torch.low - graphs.low,
+    )
+    if args.kv_cache_memory_bytes:  # utilization is ignored then, and nothing is subtracted
+        fixed = args.kv_cache_memory_bytes
+        available = Range(fixed, fixed, fixed)
+    return Budget(
+        total_bytes=total,
+        requested_bytes=requested,
+        weights_bytes=weights_bytes,
+        weights_given=weights_given,
+        activation=activation,
+        non_torch=non_torch,
+        cuda_graphs=graphs,
+        available=available,
+    )
+
+
+def stated_spread() -> Spread:
+    """Ends of the range as shares of the expected value."""
+    fitted = coefficients().spread[ERA]
+    return Spread(low=fitted.low / WIDER, high=fitted.high * WIDER)
+
+
+def around(expected: int, spread: Spread) -> Range:
+    """A range of bytes."""
+    return Range(low=round(expected * spread.low), expected=expected, high=round(expected * spread.high))

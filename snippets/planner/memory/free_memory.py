@@ -1,0 +1,43 @@
+"""Whether vLLM starts at all beside other programs: its check of free memory, in its words (v1/worker/utils.py:425)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from snippets.planner.budget import requested_bytes
+from snippets.units import GIB
+
+
+def log_gib(num_bytes: int) -> str:
+    """Bytes as vLLM's log prints them: GiB, two digits, trailing zeros dropped (utils/mem_utils.py `format_gib`)."""
+    return str(round(num_bytes / GIB, 2))
+
+
+def free_memory_error(free_bytes: int, total_bytes: int, utilization: float, device: str = "cuda:0") -> str | None:
+    """vLLM's refusal when less is free than it would claim; None when it starts."""
+    requested = requested_bytes(total_bytes, utilization)
+    if free_bytes >= requested:
+        return None
+    return (
+        f"Free memory on device {device} ({log_gib(free_bytes)}/{log_gib(total_bytes)} GiB) on startup is less than "
+        f"desired GPU memory utilization ({utilization}, {log_gib(requested)} GiB). Decrease GPU memory utilization "
+        "or reduce GPU memory used by other processes."
+    )
+
+
+def largest_utilization(free_bytes: int, total_bytes: int, digits: int = 2) -> float:
+    """The largest utilization of so many digits that passes the check; 0.0 when none does."""
+    steps = 10**digits
+    share = min(free_bytes * steps // total_bytes, steps)
+    while share > 0 and ceil(total_bytes * (share / steps)) > free_bytes:
+        share -= 1
+    return float(share / steps)
+
+
+def deciding_card(total_bytes: Sequence[int]) -> int:
+    """Index of the card that decides: every rank's blocks are cut to the smallest (v1/core/kv_cache_utils.py:2155).
+
+    With the same utilization and the same share of the model on each card that is the one with the least memory.
+    """
+    return min(range(len(total_bytes)), key=lambda index: total_bytes[index])

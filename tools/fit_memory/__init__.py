@@ -1,0 +1,1 @@
+"""Fits what snippets/planner/memory cannot count from the code, and measures how well the estimate does."""
