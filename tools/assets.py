@@ -11,7 +11,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from tools import fonts
+from tools import fonts, planner_pyz
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -107,6 +107,7 @@ def main() -> None:
     live(pyodide())
     font_files()
     licences()
+    _write(ASSETS / "planner.pyz", planner_pyz.archive())
     copies()
 
 
