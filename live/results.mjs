@@ -91,11 +91,14 @@ function showSection(root, name, shown, layout) {
   for (const figure of shown.figures) showFigure(element, figure, layout);
 }
 
-/** The sections that the reader has opened. @param {Element} root */
-export const seenIn = (root) =>
-  [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("details[data-section][open]"))].map(
+/** Names of the sections that open. @param {Element} root @param {string} [which] */
+export const sectionsIn = (root, which = "") =>
+  [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll(`details[data-section]${which}`))].map(
     (section) => section.dataset.section ?? "",
   );
+
+/** Names of those that the reader has opened. @param {Element} root */
+export const seenIn = (root) => sectionsIn(root, "[open]");
 
 /** @param {Element} root @param {Results} results @param {Layout} layout */
 export function show(root, results, layout) {

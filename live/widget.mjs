@@ -8,7 +8,7 @@ import { addKind, controlsIn, setText } from "./controls.mjs";
 import { parse, write } from "./fragment.mjs";
 import { markPresets, showPressed } from "./presets.mjs";
 import * as python from "./python.mjs";
-import { layoutOf, seenIn, show } from "./results.mjs";
+import { layoutOf, sectionsIn, seenIn, show } from "./results.mjs";
 import { Status } from "./status.mjs";
 import { copyCode, copyText, save } from "./take.mjs";
 import { TextControl } from "./text_control.mjs";
@@ -41,6 +41,8 @@ export class ServingWidget extends HTMLElement {
   #read = -1;
   /** @type {Set<Layout>} widths whose drawing shows an older state */
   #stale = new Set();
+  /** @type {Set<string>} sections that show an older state: closed ones are not asked for */
+  #old = new Set();
   #asking = false;
   #broken = "";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -73,7 +75,7 @@ export class ServingWidget extends HTMLElement {
   /** Whether every change is answered, for both widths, and written into the address. */
   get settled() {
     const isResting = this.#typing === undefined && this.#settling === undefined;
-    return !this.#asking && isResting && this.#stale.size === 0;
+    return !this.#asking && isResting && this.#stale.size === 0 && !seenIn(this).some((name) => this.#old.has(name));
   }
 
   connectedCallback() {
@@ -121,7 +123,7 @@ export class ServingWidget extends HTMLElement {
       if (control.isSlow) this.#typing = setTimeout(() => this.#changed(), PAUSE_MS);
       else this.#changed();
     } else if (event.type === "toggle") {
-      if (target.matches("[data-section][open]")) this.#sectionOpened();
+      if (seenIn(this).some((name) => this.#old.has(name))) this.#askAgain();
     } else {
       const button = target.closest("button");
       if (button) this.#pressed(button);
@@ -166,9 +168,7 @@ export class ServingWidget extends HTMLElement {
     if (!same) this.#changed();
   }
 
-  /** A section that opens is asked for with what is set. */
-  #sectionOpened() {
-    if (this.#version === 0 && this.#read <= 0) return; // it shows what the page opened with
+  #askAgain() {
     this.#stale = new Set(BOTH);
     this.#pump();
   }
@@ -184,6 +184,7 @@ export class ServingWidget extends HTMLElement {
     this.#typing = undefined;
     this.#version++;
     this.#stale = new Set(BOTH);
+    this.#old = new Set(sectionsIn(this));
     if (python.state().phase !== "ready") this.setAttribute("data-waiting", "");
     if (python.state().phase === "failed") python.start();
     markPresets(this, (name) => this.#now(name));
@@ -220,6 +221,7 @@ export class ServingWidget extends HTMLElement {
     if (answer.failed === undefined) {
       show(this, answer, layout); // a late answer still moves the drawing along while a slider is dragged
       if (current) this.#accept(answer);
+      if (current) for (const name of Object.keys(answer.sections)) this.#old.delete(name);
     }
     if (current) this.removeAttribute("data-waiting");
     this.#showStatus();

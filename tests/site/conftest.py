@@ -54,8 +54,8 @@ def site() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of one bare page with the sample widget, the site's own scripts, styles and policy, and no theme."""
-    from sample_page import page_html
+    """Address of bare pages with the sample widgets, the site's own scripts, styles and policy, and no theme."""
+    from sample_page import page_html, parts_html
 
     folder = tmp_path_factory.mktemp("sample")
     (folder / "assets").mkdir()
@@ -68,9 +68,11 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     archive.write_bytes(assets.snippets_archive())
     with zipfile.ZipFile(archive, "a") as opened:
         opened.write(SHARED / "sample_widget.py", "snippets/widgets/sample.py")
+        opened.write(SHARED / "sample_parts.py", "snippets/widgets/sample_parts.py")
         opened.write(SHARED / "sample_question.py", "snippets/widgets/questions/sample.py")
     policy = (SITE / "index.html").read_text().partition('http-equiv="Content-Security-Policy" content="')[2]
     (folder / "index.html").write_text(page_html(policy.partition('">')[0]))
+    (folder / "parts.html").write_text(parts_html(policy.partition('">')[0]))
     yield from _serve(folder)
 
 
