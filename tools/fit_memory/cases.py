@@ -105,6 +105,7 @@ def _run(how: dict[str, Any], shape: dict[str, Any], tp: int, pp: int, version: 
         attention_bytes=INDEXER_LOGITS_BYTES if "indexer_tokens" in how else 0,
         residual_streams=shape.get("residual_streams", 1),
         profiles_encoder=bool(shape.get("is_multimodal")) and sampler != "v2",
+        has_gdn=bool(shape.get("has_gdn")),
         num_graphs=graphs,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from snippets.planner.memory.coefficients import Coefficients, Spread, parse
 from snippets.planner.memory.parts import activation_bytes, parts
-from snippets.planner.memory.profile_run import forward_bytes, sampler_bytes, workspace_bytes
+from snippets.planner.memory.profile_run import forward_bytes, graph_context_bytes, sampler_bytes, workspace_bytes
 from snippets.units import GIB, MIB
 from tools.fit_memory.cases import Case
 
@@ -47,6 +47,13 @@ def _per_logit(case: Case) -> float:
     return rest / (min(run.max_num_seqs, run.max_num_batched_tokens) * run.vocab_size)
 
 
+def _per_graph(case: Case) -> float:
+    """MiB per graph and layer that explain the estimate vLLM printed."""
+    assert case.graphs_gib is not None
+    own = case.graphs_gib * GIB - graph_context_bytes(case.run)
+    return own / MIB / (case.run.num_layers * case.run.num_graphs)
+
+
 def _values(cases: Sequence[Case], value: Callable[[Case], float]) -> float:
     return over_sources((case.source, value(case)) for case in cases)
 
@@ -68,9 +75,7 @@ def fit_parts(cases: Sequence[Case]) -> Coefficients:
     without = {c.id: activation_bytes(c.run, fitted) / GIB for c in seeing}
     fields["encoder_gib"] = _values(seeing, lambda c: max((c.activation_gib or 0) - without[c.id], 0.0))
     graphs = [c for c in cases if c.graphs_gib is not None and c.run.num_graphs and c.kind != "unified"]
-    fields["graph_mib"] = _values(
-        graphs, lambda c: (c.graphs_gib or 0) * GIB / MIB / (c.run.num_layers * c.run.num_graphs)
-    )
+    fields["graph_mib"] = _values(graphs, _per_graph)
     fitted = parse({**fields, "spread": {}})
     non_torch = fields["non_torch_gib"]
     for kind in KINDS[:-1]:

@@ -28,15 +28,17 @@ def estimate_budget(
     weights_bytes: int,
     weights_given: bool = False,
     total_bytes: int | None = None,
+    pp_rank: int | None = None,
 ) -> Budget:
     """The memory of one rank that holds `weights_bytes`, in vLLM's order of subtraction.
 
     `total_bytes` stands for what the driver reports; without it the catalog's entry counts (MissingFactError where it
-    has none). Available memory may come out negative: vLLM prints it so and then refuses to start.
+    has none). `pp_rank` is the pipeline stage: only the last one samples; without it the stage that needs most counts.
+    Available memory may come out negative: vLLM prints it so and then refuses to start.
     """
     total = gpu.visible_bytes if total_bytes is None else total_bytes
     requested = requested_bytes(total, args.gpu_memory_utilization)
-    expected = parts(profile_run(config, args, resolved), coefficients(), kind_of_card(gpu, args))
+    expected = parts(profile_run(config, args, resolved, pp_rank), coefficients(), kind_of_card(gpu, args))
     spread = stated_spread()
     activation = around(expected.activation, spread)
     non_torch = around(expected.non_torch, spread)

@@ -12,6 +12,7 @@ from snippets.planner.resolved import Resolved
 from snippets.planner.settings.batching import uses_v2_model_runner
 from snippets.planner.settings.kind import is_pooling
 
+USUAL_MLP = 4  # times the hidden size, where the config names none or it differs by layer
 ELEMENT_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 MOE_SIZES = ("moe_intermediate_size", "expert_intermediate_size", "ffn_hidden_size")  # of one expert
 PER_TOKEN = ("num_experts_per_tok", "experts_per_token", "moe_topk", "moe_k", "top_k_experts")
@@ -22,8 +23,8 @@ MLA_CONTEXT_TOKENS = 64 * 1024  # model_executor/layers/attention/mla_attention.
 DATA_CENTRE = (9, 10)  # major compute capabilities with multicast between cards: Hopper, data-centre Blackwell
 
 
-def profile_run(config: ModelConfig, args: EngineArgs, resolved: Resolved) -> ProfileRun:
-    """What vLLM runs before it makes the cache, on the rank where it takes most."""
+def profile_run(config: ModelConfig, args: EngineArgs, resolved: Resolved, pp_rank: int | None = None) -> ProfileRun:
+    """What vLLM runs before it makes the cache: on that pipeline stage, or without one where it takes most."""
     v2 = uses_v2_model_runner(config, args)
     tp = args.tensor_parallel_size
     draft = args.speculative.num_speculative_tokens if args.speculative else 0
@@ -42,12 +43,14 @@ def profile_run(config: ModelConfig, args: EngineArgs, resolved: Resolved) -> Pr
         element_bytes=ELEMENT_BYTES.get(resolved.dtype, 2),
         tensor_parallel_size=tp,
         pipeline_parallel_size=args.pipeline_parallel_size,
+        is_last_stage=pp_rank is None or pp_rank == args.pipeline_parallel_size - 1,
         experts_per_token=per_token,
         moe_intermediate_size=expert if args.enable_expert_parallel else expert // tp,
         indexer_tokens=resolved.max_model_len if has_indexer else 0,
         attention_bytes=INDEXER_LOGITS_BYTES if has_indexer else _mla_context_bytes(config, args, resolved),
         residual_streams=_first(config, ("hc_mult",)) or 1,
         profiles_encoder=config.is_multimodal and not v2,  # the V2 runner does not (v1/worker/gpu/mm/encoder_cache.py)
+        has_gdn=any(cache.kind == "gdn" for layer in config.layers for cache in layer),
         num_graphs=0 if v2 or not resolved.uses_cuda_graphs else graphs,
     )
 
@@ -63,12 +66,13 @@ def kind_of_card(gpu: Gpu, args: EngineArgs) -> str:
 def _experts(config: ModelConfig) -> tuple[int, int, int]:
     """Experts per token, intermediate size of one, and of the dense or shared MLP beside them."""
     dense = config.intermediate_size or 0
-    if not config.num_experts:
-        return 0, 0, dense
+    per_token = _first(config, PER_TOKEN)
+    if not config.num_experts or not per_token:  # some classes default to experts that no layer has (Nemotron-H)
+        return 0, 0, dense or USUAL_MLP * config.hidden_size
     expert = _first(config, MOE_SIZES)
     shared = _first(config, SHARED_SIZES) or _first(config, SHARED_COUNTS) * expert
     has_dense = any(config.text_fields.get(name) for name in DENSE_LAYERS)
-    return _first(config, PER_TOKEN) or 1, expert or dense, max(shared, dense if has_dense else 0)
+    return per_token, expert or dense, max(shared, dense if has_dense else 0)
 
 
 def _mla_context_bytes(config: ModelConfig, args: EngineArgs, resolved: Resolved) -> int:

@@ -8,6 +8,7 @@ from snippets.planner.memory.coefficients import Coefficients
 from snippets.planner.memory.profile_run import (
     ProfileRun,
     forward_bytes,
+    graph_context_bytes,
     logit_bytes_v2,
     sampler_bytes,
     workspace_bytes,
@@ -62,5 +63,5 @@ def parts(run: ProfileRun, fitted: Coefficients, kind: str) -> Parts:
     return Parts(
         activation=activation_bytes(run, fitted),
         non_torch=round(fitted.non_torch_gib[kind] * GIB),
-        cuda_graphs=round(fitted.graph_mib * run.num_layers * run.num_graphs * MIB),
+        cuda_graphs=round(fitted.graph_mib * run.num_layers * run.num_graphs * MIB) + graph_context_bytes(run),
     )

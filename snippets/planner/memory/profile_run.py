@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from snippets.units import MIB
+from snippets.units import KIB, MIB
 
 Sampler = Literal["sort", "v1", "v2", "none"]  # to 0.16; 0.17 on; the V2 model runner; pooling
 
@@ -22,6 +22,7 @@ LOGITS_BYTES_V2 = 2  # the V2 runner's dummy requests ask for no top-k or top-p:
 FP16_BYTES = 2
 INDEXER_ENTRIES = 40  # v1/attention/backends/mla/indexer.py `get_max_prefill_buffer_size`: times max_model_len
 INDEXER_BYTES = 132  # 128 FP8 values and one FP32 scale
+GDN_CONTEXT_BYTES = 128 * KIB  # per batched token, measured on 0.26: github.com/vllm-project/vllm issue 50780
 INDEXER_LOGITS_BYTES = 512 * MIB  # envs.py VLLM_SPARSE_INDEXER_MAX_LOGITS_MB
 
 
@@ -47,6 +48,7 @@ class ProfileRun:
     attention_bytes: int = 0  # attention's own in the dummy batch: MLA's expanded context, indexer logits
     residual_streams: int = 1  # more than one with hyper-connections (hc_mult)
     profiles_encoder: bool = False  # a multimodal encoder runs first, and its outputs stay
+    has_gdn: bool = False  # gated DeltaNet layers: the first graph's dummy batch takes more
     num_graphs: int = 0  # CUDA graphs whose memory vLLM subtracts; 0 where it subtracts none
 
 
@@ -88,3 +90,11 @@ def workspace_bytes(run: ProfileRun) -> int:
     per_expert = max(2 * run.moe_intermediate_size, run.hidden_size) + run.moe_intermediate_size
     experts = run.max_num_batched_tokens * run.experts_per_token * per_expert * run.element_bytes
     return max(experts, run.indexer_tokens * INDEXER_ENTRIES * INDEXER_BYTES)
+
+
+def graph_context_bytes(run: ProfileRun) -> int:
+    """What vLLM takes for graphs though it is scratch space of the one dummy batch that profiles them, full of context.
+
+    v1/worker/gpu_model_runner.py `profile_cudagraph_memory`: `profile_seq_lens`.
+    """
+    return run.max_num_batched_tokens * GDN_CONTEXT_BYTES if run.has_gdn and run.num_graphs else 0
