@@ -88,8 +88,8 @@ def make_plan(
 def _ends(steps: Steps) -> tuple[CachePlan | None, CachePlan | None]:
     """The cache at the low and at the high end of the budget."""
     assert steps.resolved is not None
-    low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets])
-    high = cache_at(steps.resolved, [budget.available.high for budget in steps.budgets])
+    low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets], steps.cache)
+    high = cache_at(steps.resolved, [budget.available.high for budget in steps.budgets], steps.cache)
     return low, high
 
 

@@ -20,6 +20,8 @@ from snippets.planner.command.read_input import Input, read_model
 from snippets.planner.command.speculative import speculative
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
+from snippets.planner.report.other_version import lines_of_version
+from snippets.planner.versions import VersionError
 from snippets.units import GIB
 
 STARTS, REFUSES, USAGE = 0, 1, 2
@@ -84,13 +86,27 @@ def _plan(values: argparse.Namespace) -> int:
         total_bytes=_bytes(values.total_gib),
         free_bytes=_bytes(values.free_gib),
     )
-    plan = replace(plan, notes=(*plan.notes, *notes))
+    plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     sys.stdout.write(_shown(plan, values, model, drafter))
     for error in plan.errors:
         print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
     if not plan.errors:
         return STARTS
     return REFUSES if any(error.from_vllm for error in plan.errors) else USAGE
+
+
+def _as_printed_by(version: str | None, plan: Plan) -> Plan:
+    """The plan with another version's log lines; all else stays 0.26.0's."""
+    if version is None:
+        return plan
+    try:
+        lines = lines_of_version(plan, version)
+    except VersionError as error:
+        raise UsageError(f"--vllm-version: {error}.") from None
+    if plan.cache is None:
+        return plan
+    note = f"The log lines are those of vLLM {version}; all other figures are 0.26.0's."
+    return replace(plan, cache=replace(plan.cache, log_lines=lines), notes=(*plan.notes, note))
 
 
 def _card(values: argparse.Namespace) -> Gpu | None:

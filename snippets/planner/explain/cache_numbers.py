@@ -14,8 +14,11 @@ from snippets.units import count
 def cache_numbers(
     cache: CachePlan, resolved: Resolved, available_bytes: int, bytes_per_token: int | None
 ) -> list[Explained]:
-    """In the order vLLM takes the steps. Bytes are of one rank."""
-    opened = [line for i, group in enumerate(cache.groups) for line in _group(i, group, cache, resolved)]
+    """In the order vLLM takes the steps. Bytes are of one rank. Of groups with the same numbers the first stands."""
+    first: dict[tuple[object, ...], int] = {}
+    for i, group in enumerate(cache.groups):
+        first.setdefault((group.kind, group.block_size, group.page_size_bytes, group.blocks_per_request), i)
+    opened = [line for i in first.values() for line in _group(i, cache.groups[i], cache, resolved)]
     opened.append(_groups(cache))
     opened.append(_bytes_per_block(cache))
     opened.append(_num_gpu_blocks(cache, resolved, available_bytes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from snippets.planner.estimate import Budget, Range
 from snippets.planner.plan import Plan
 from snippets.planner.report.simultaneous import requests_at_once
@@ -74,15 +76,13 @@ def fact_rows(plan: Plan) -> list[tuple[str, str]]:
 
 
 def group_rows(plan: Plan) -> list[tuple[str, str, str, str, str]]:
-    """(kind, layers, block size, page, blocks a request) of each group."""
+    """(kind, layers, block size, page, blocks a request) of each group; like groups share a row."""
     groups = plan.cache.groups if plan.cache else ()
-    return [
-        (
-            group.kind,
-            count(group.num_layers),
-            count(group.block_size),
-            count(group.page_size_bytes),
-            count(group.blocks_per_request),
-        )
+    alike = Counter(
+        (group.kind, group.num_layers, group.block_size, group.page_size_bytes, group.blocks_per_request)
         for group in groups
+    )
+    return [
+        (f"{times} × {kind}" if times > 1 else kind, count(layers), count(block), count(page), count(blocks))
+        for (kind, layers, block, page, blocks), times in alike.items()
     ]

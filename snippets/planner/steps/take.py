@@ -15,6 +15,7 @@ from snippets.planner.memory import estimate_budget
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CachePlan
+from snippets.planner.versions import log_lines
 from snippets.planner.weights import WeightsError, rank_weight_bytes
 from snippets.units import GIB
 
@@ -93,12 +94,27 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     return steps
 
 
-def cache_at(resolved: Resolved, available: Sequence[int]) -> CachePlan | None:
-    """The cache with other memory; None where vLLM would refuse."""
+def cache_at(resolved: Resolved, available: Sequence[int], like: CachePlan | None = None) -> CachePlan | None:
+    """The cache with other memory; None where vLLM would refuse. A plan of the same question, `like`, saves time."""
+    limits = resolved.limits
+    fixed = limits.auto_fit or limits.num_gpu_blocks_override is not None or len(resolved.stages) > 1
+    if like is not None and like.groups and not fixed:
+        return _scaled(like, available[0])
     try:
-        return plan_cache(resolved.stages, available, resolved.limits)
+        return plan_cache(resolved.stages, available, limits)
     except CacheError:
         return None
+
+
+def _scaled(like: CachePlan, available: int) -> CachePlan | None:
+    """On one stage more memory means more blocks, and nothing else changes."""
+    if available <= 0 or available < like.needed_bytes:
+        return None
+    blocks = available // like.bytes_per_block
+    concurrency = blocks / like.blocks_per_request
+    tokens = int(concurrency * like.max_model_len)
+    scaled = replace(like, num_gpu_blocks=blocks, max_concurrency=concurrency, kv_cache_size_tokens=tokens)
+    return replace(scaled, log_lines=log_lines("0.26.0", scaled))
 
 
 def _weights(config: ModelConfig, args: EngineArgs, given: Given) -> tuple[int, ...]:

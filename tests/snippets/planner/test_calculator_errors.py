@@ -16,10 +16,13 @@ from snippets.model_config.model_config import ModelConfig
 from snippets.model_config.read import read_config
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.plan import Plan, make_plan
+from snippets.planner.report.other_version import lines_of_version
 from snippets.planner.specs import CachePlan
 from snippets.units import GIB, MIB
 
-ONE_BATCH = {"async_scheduling": False}  # until 0.24 one batch was in flight, now two: this is how 0.26 has one
+ONE_BATCH: dict[str, Any] = {
+    "async_scheduling": False
+}  # until 0.24 one batch was in flight, now two: this is how 0.26 has one
 
 GEMMA_4_26B: dict[str, object] = {  # google/gemma-4-26B-A4B-it, sizes as in the start-up log L056's record
     "architectures": ["Gemma4ForConditionalGeneration"],
@@ -141,10 +144,26 @@ def test_gemma_4_31b_groups_windows_and_full_layers_in_one_pool() -> None:
 
 
 def test_gemma_4_31b_nvfp4_weights_do_not_make_the_cache_one_byte() -> None:
-    settings = {"kv_cache_dtype": "bfloat16", "max_num_batched_tokens": 8192, "num_gpu_blocks_override": 42_564}
+    settings: dict[str, Any] = {
+        "kv_cache_dtype": "bfloat16",
+        "max_num_batched_tokens": 8192,
+        "num_gpu_blocks_override": 42_564,
+    }
     made = cache("gemma-4-31b-nvfp4", 103.92, **settings, **ONE_BATCH)
     assert made.kv_cache_size_tokens == 1_007_303  # printed, the same issue
     assert f"{made.num_gpu_blocks * made.bytes_per_block / GIB:.2f}" == "103.92"
+
+
+def test_gemma_4_31b_tokens_of_the_older_line_are_shared_by_its_groups() -> None:
+    made = plan("gemma-4-31b-nvfp4", 24.54, kv_cache_dtype="bfloat16", max_model_len=8192)
+    assert lines_of_version(made, "0.19.0")[0] == "GPU KV cache size: 26,800 tokens"  # printed, hf-mem issue 61
+
+
+def test_gpt_oss_120b_tokens_of_the_older_line_are_shared_by_two_groups() -> None:
+    made = plan("gpt-oss-120b", 5.38, max_model_len=8192)
+    printed, slack = 78_384, 78_384 * 0.005 / 5.38  # printed, hf-mem issue 60
+    tokens = int(lines_of_version(made, "0.11.0")[0].split()[4].replace(",", ""))
+    assert abs(tokens - printed) <= slack + 16
 
 
 def test_gemma_4_26b_needs_windows_and_what_is_in_flight_beside_the_full_layers() -> None:

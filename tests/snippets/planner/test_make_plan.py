@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from snippets.catalog.configs import catalog_config
+from snippets.catalog.configs import catalog_config, config_entries
 from snippets.catalog.gpus import gpu
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
 from snippets.planner.plan import Plan, make_plan
+from snippets.planner.steps.take import cache_at
 from snippets.units import GIB
 
 LLAMA = catalog_config("llama-3.1-8b")
@@ -100,9 +101,9 @@ def test_too_long_a_context_is_refused_in_vllms_words() -> None:
     "args",
     [
         {},
-        {"max_model_len": 40_000},
+        {"max_model_len": 100_000},
         {"gpu_memory_utilization": 0.3, "max_model_len": 8192},
-        {"gpu_memory_utilization": 0.7},
+        {"gpu_memory_utilization": 0.66},
         {"num_gpu_blocks_override": 5, "max_model_len": 8192},
         {"max_model_len": 200_000},
         {"tensor_parallel_size": 3, "max_model_len": 8192},
@@ -121,7 +122,7 @@ def test_every_way_out_was_tried_and_starts(args: dict[str, Any]) -> None:
 
 
 def test_the_smallest_utilization_is_named_when_it_is_too_low() -> None:
-    made = plan(gpu_memory_utilization=0.7, max_model_len=8192)
+    made = plan(gpu_memory_utilization=0.66, max_model_len=8192)
     found = re.search(r"--gpu-memory-utilization (0\.\d\d)", made.errors[0].way_out)
     assert found is not None
     named = float(found[1])
@@ -211,3 +212,12 @@ def test_the_same_question_gets_the_same_answer() -> None:
     first = plan(max_model_len=8192)
     plan(max_model_len=4096)
     assert plan(max_model_len=8192) == first
+
+
+@pytest.mark.parametrize("key", list(config_entries()))
+@pytest.mark.parametrize("share", [0.5, 0.999, 1.7])
+def test_scaling_a_plan_to_other_memory_is_planning_with_it(key: str, share: float) -> None:
+    made = make_plan(catalog_config(key), RTX_4090, EngineArgs(max_model_len=2048), available_bytes=8 * GIB)
+    if made.cache is not None and made.resolved is not None:
+        other = [int(share * 8 * GIB)]
+        assert cache_at(made.resolved, other, made.cache) == cache_at(made.resolved, other)
