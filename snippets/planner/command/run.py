@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from snippets.catalog.gpus import Gpu, UnknownGpuError, gpu
+from snippets.planner.answers.in_flight import InFlight
 from snippets.planner.cache.spec_lines import answer
 from snippets.planner.command.errors import UsageError
 from snippets.planner.command.lists import gpu_list, model_list
@@ -18,6 +19,7 @@ from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.command.read_input import Input, read_model
 from snippets.planner.command.speculative import speculative
+from snippets.planner.command.traffic import traffic_answer, traffic_json, traffic_text
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
 from snippets.planner.report.other_version import lines_of_version
@@ -87,7 +89,7 @@ def _plan(values: argparse.Namespace) -> int:
         free_bytes=_bytes(values.free_gib),
     )
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
-    sys.stdout.write(_shown(plan, values, model, drafter))
+    sys.stdout.write(_shown(plan, values, model, drafter, traffic_answer(values, plan)))
     for error in plan.errors:
         print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
     if not plan.errors:
@@ -124,14 +126,18 @@ def _bytes(gib: float | None) -> int | None:
     return None if gib is None else int(gib * GIB)
 
 
-def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None) -> str:
+def _shown(
+    plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None, traffic: InFlight | None
+) -> str:
     name = model.name
     if values.json:
-        return json.dumps(to_json(plan, name), indent=2, ensure_ascii=False) + "\n"
+        more = {"requests_in_flight": traffic_json(traffic)} if traffic else {}
+        return json.dumps(to_json(plan, name) | more, indent=2, ensure_ascii=False) + "\n"
     if values.markdown:
         return to_markdown(plan, name)
     if values.csv:
         return to_csv(plan)
     if values.explain:
         return to_explanation(plan)
-    return to_text(plan, serve_command(plan, name, drafter.name if drafter else "DRAFTER"))
+    text = to_text(plan, serve_command(plan, name, drafter.name if drafter else "DRAFTER"))
+    return text + (f"\n{traffic_text(traffic)}" if traffic else "")

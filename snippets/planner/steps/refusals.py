@@ -12,10 +12,9 @@ from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
 from snippets.planner.steps import ways_out
 from snippets.planner.steps.take import StartError, Steps, cache_at
-from snippets.planner.weights import WeightsError
+from snippets.planner.weights.errors import WAY_OUT, WeightsError
 
 PLENTY = 2**60  # bytes
-GIVE_WEIGHTS = "Give the weights on one card: 'Model loading took … GiB' of a start-up log, or the size of the files."
 GIVE_MEMORY = "Give the memory of the card as the driver reports it, or choose another card."
 NO_WAY = "Nothing tried here lets one request in: take a larger card, more cards, or a smaller model."
 
@@ -45,7 +44,8 @@ def explain_failure(
         ours = failure.field == "config"  # an architecture that is not planned here
         return PlanError(failure.field, message, ways_out.sentence(found, ""), from_vllm=not ours)
     if isinstance(failure, WeightsError):
-        return PlanError("weights_bytes", message, GIVE_WEIGHTS, from_vllm=False)
+        told = message.removesuffix(WAY_OUT).rstrip()  # the way out stands in its own place
+        return PlanError(failure.field or "weights_bytes", told, WAY_OUT, from_vllm=False)
     if isinstance(failure, MissingFactError):
         return PlanError("gpu", message, GIVE_MEMORY, from_vllm=False)
     field = failure.field if isinstance(failure, ConfigError) else ""

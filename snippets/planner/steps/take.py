@@ -12,11 +12,13 @@ from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.estimate import Budget
 from snippets.planner.memory import estimate_budget
+from snippets.planner.memory.free_memory import free_memory_error, largest_utilization, log_gib
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CachePlan
 from snippets.planner.versions import log_lines
-from snippets.planner.weights import WeightsError, rank_weight_bytes
+from snippets.planner.weights import rank_weight_bytes
+from snippets.planner.weights.errors import WeightsError
 from snippets.units import GIB
 
 KEPT = 32  # answers of resolve() kept: a slider goes back and forth
@@ -127,16 +129,11 @@ def _weights(config: ModelConfig, args: EngineArgs, given: Given) -> tuple[int, 
 def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:
     resolved = steps.resolved
     assert resolved is not None
-    made = {
-        weights: estimate_budget(config, gpu, args, resolved, weights, given.weights is not None)
-        for weights in set(steps.weights)
-    }
-    return tuple(made[weights] for weights in steps.weights)
-
-
-def format_gib(size: int) -> str:
-    """Bytes as vLLM's messages have them (utils/mem_utils.py format_gib)."""
-    return f"{round(size / GIB, 2)}"
+    are_given = given.weights is not None
+    return tuple(
+        estimate_budget(config, gpu, args, resolved, weights, are_given, pp_rank=rank)
+        for rank, weights in enumerate(steps.weights)
+    )
 
 
 def _check_utilization(utilization: float) -> None:
@@ -147,19 +144,13 @@ def _check_utilization(utilization: float) -> None:
 
 
 def _check_free(args: EngineArgs, budgets: Sequence[Budget], given: Given) -> None:
-    """v1/worker/utils.py:433 request_memory."""
-    free = given.free
-    for budget in budgets:
-        total, requested = budget.total_bytes, budget.requested_bytes
-        if free is not None and free < requested:
-            fits = int(100 * free / total) / 100
-            raise StartError(
-                "gpu_memory_utilization",
-                f"Free memory on device cuda:0 ({format_gib(free)}/{format_gib(total)} GiB) on startup is less than "
-                f"desired GPU memory utilization ({args.gpu_memory_utilization}, {format_gib(requested)} GiB). "
-                "Decrease GPU memory utilization or reduce GPU memory used by other processes.",
-                f"--gpu-memory-utilization {fits:.2f} asks for no more than is free." if fits else "Free the card.",
-            )
+    """v1/worker/utils.py:425 request_memory."""
+    for total in {budget.total_bytes for budget in budgets} if given.free is not None else ():
+        message = free_memory_error(given.free or 0, total, args.gpu_memory_utilization)
+        if message is not None:
+            fits = largest_utilization(given.free or 0, total)
+            mend = f"--gpu-memory-utilization {fits:.2f} asks for no more than is free." if fits else "Free the card."
+            raise StartError("gpu_memory_utilization", message, mend)
 
 
 def _check_weights(budgets: Sequence[Budget]) -> None:
@@ -168,8 +159,8 @@ def _check_weights(budgets: Sequence[Budget]) -> None:
         if budget.weights_bytes > budget.total_bytes:
             raise StartError(
                 "tensor_parallel_size",
-                f"CUDA out of memory: the weights take {format_gib(budget.weights_bytes)} GiB of a card with "
-                f"{format_gib(budget.total_bytes)} GiB.",
+                f"CUDA out of memory: the weights take {log_gib(budget.weights_bytes)} GiB of a card with "
+                f"{log_gib(budget.total_bytes)} GiB.",
             )
 
 
@@ -184,8 +175,8 @@ def _check_allocation(args: EngineArgs, cache: CachePlan, budgets: Sequence[Budg
             field = "kv_cache_memory_bytes" if args.num_gpu_blocks_override is None else "num_gpu_blocks_override"
             raise StartError(
                 field,
-                f"CUDA out of memory: weights and KV cache take {format_gib(held)} GiB of a card with "
-                f"{format_gib(budget.total_bytes)} GiB.",
+                f"CUDA out of memory: weights and KV cache take {log_gib(held)} GiB of a card with "
+                f"{log_gib(budget.total_bytes)} GiB.",
             )
 
 

@@ -178,3 +178,27 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"{sys.executable} -m snippets.planner --list-models | true"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+def test_lengths_of_the_traffic_give_the_requests_that_really_fit(config: Path, capsys: Streams) -> None:
+    line = [str(config), *EIGHT_K, "--available-kv-gib", "4", "--prompt-len", "1600", "--output-len", "1"]
+    assert main([*line, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["requests_in_flight"]
+    # 2,047 blocks without the null block; a request of 1,600 tokens holds 100, and 101 when it has its answer
+    assert 2047 / 101 <= made["expected"] <= 2047 / 100 + 1e-9
+    assert made["worst_case"] == 3  # 512 blocks each, and the null block
+
+
+@pytest.mark.parametrize(
+    "words", [["--prompt-len", "100"], ["--prompt-len", "0", "--output-len", "1"], ["--vllm-version", "new"]]
+)
+def test_a_question_that_makes_no_sense_is_exit_code_2(words: list[str], config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", *words]) == 2
+    assert capsys.readouterr().err.endswith(".\n")
+
+
+def test_another_version_prints_its_own_lines(config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", "--vllm-version", "0.33.0", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    lines = ["GPU KV cache size: 32,768 tokens, Maximum concurrency for 8,192 tokens per request: 4.00x"]
+    assert made["log_lines"] == lines
