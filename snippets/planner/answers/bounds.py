@@ -1,0 +1,177 @@
+"""The most a layout can do: tokens a second by reading and by arithmetic, and the least a million tokens can cost.
+
+    a step takes at least   max(bytes read / bandwidth,  operations / (operations a second))
+
+with the vendor's peaks, which no program reaches. So a rate made from it is an upper bound and a cost a lower one, and
+neither is a forecast. What is not known of a card is named, and no number stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from snippets.catalog.gpus import Gpu
+from snippets.model_config.model_config import ModelConfig
+from snippets.planner.answers.asked import AnswerError, at_least
+from snippets.planner.answers.step_work import (
+    RankWeights,
+    attention_flops,
+    cache_bytes_read,
+    prompt_attention_flops,
+    sparse_tokens_of,
+)
+from snippets.planner.engine_args import EngineArgs
+from snippets.planner.resolved import Resolved
+from snippets.units import GB
+
+_HOUR = 3600  # seconds
+_MILLION = 10**6
+SIXTEEN_BIT_ARITHMETIC = ("awq", "gptq", "auto_awq", "auto_gptq", "awq_marlin", "gptq_marlin", "bitsandbytes", "gguf")
+
+
+@dataclass(frozen=True)
+class Server:
+    """What is asked about: a model on cards, its settings and its weights, one RankWeights per pipeline stage."""
+
+    config: ModelConfig
+    gpu: Gpu
+    args: EngineArgs
+    resolved: Resolved
+    weights: Sequence[RankWeights]
+
+    @property
+    def num_cards(self) -> int:
+        """Of all replicas."""
+        args = self.args
+        return args.tensor_parallel_size * args.pipeline_parallel_size * args.data_parallel_size
+
+
+@dataclass(frozen=True)
+class DecodeBound:
+    """Decoding `batch` requests of `context_tokens` in each replica. Rates are upper bounds, times lower bounds."""
+
+    batch: int
+    context_tokens: int
+    step_seconds: float | None  # None: the card's bandwidth is not known
+    reading_seconds: float | None
+    computing_seconds: float | None  # None: the rate of its arithmetic is not known, and is left out of step_seconds
+    tokens_per_second: float | None  # all replicas together
+    tokens_per_second_per_request: float | None
+    weight_bytes: float  # read per step by a rank of the fullest stage
+    cache_bytes: float
+    not_known: tuple[str, ...]  # facts of the card that are missing
+
+    @property
+    def limited_by(self) -> str:
+        """ "reading", "arithmetic", or "" when nothing is known."""
+        if self.reading_seconds is None:
+            return ""
+        return "arithmetic" if (self.computing_seconds or 0.0) > self.reading_seconds else "reading"
+
+
+@dataclass(frozen=True)
+class PrefillBound:
+    """Computing a prompt. The rate is an upper bound, the time a lower bound; None: not known."""
+
+    prompt_tokens: int
+    seconds: float | None  # of one prompt alone, through all stages
+    tokens_per_second: float | None  # all replicas together, stages all busy
+    not_known: tuple[str, ...]
+
+
+def decode_bound(server: Server, batch: int, context_tokens: int) -> DecodeBound:
+    """Upper bound of decoding. Raises AnswerError for a batch or context below 1 or beyond max_model_len."""
+    at_least("batch", batch, 1)
+    _check_length("context_tokens", context_tokens, server)
+    args, resolved, gpu = server.args, server.resolved, server.gpu
+    stages, replicas = args.pipeline_parallel_size, args.data_parallel_size
+    sparse = sparse_tokens_of(server.config)
+    cache = [cache_bytes_read(stage, resolved.limits, context_tokens, sparse) for stage in resolved.stages]
+    attention = attention_flops(server.config, context_tokens, args.tensor_parallel_size, stages)
+
+    def bytes_read(stage: int, requests: float) -> float:
+        return server.weights[stage].bytes_for(requests * replicas) + cache[stage] * requests
+
+    def operations(stage: int, requests: float) -> float:
+        return (server.weights[stage].flops_per_token + attention) * requests
+
+    flops = _peak_flops(server)
+    reading = computing = None
+    if gpu.bandwidth_gb_per_s is not None:
+        reading = _least(stages, batch, bytes_read) / (gpu.bandwidth_gb_per_s * GB)
+    if flops is not None:
+        computing = _least(stages, batch, operations) / flops
+    step = None if reading is None else max(reading, computing or 0.0)
+    fullest = max(range(stages), key=lambda stage: bytes_read(stage, batch))
+    return DecodeBound(
+        batch=batch,
+        context_tokens=context_tokens,
+        step_seconds=step,
+        reading_seconds=reading,
+        computing_seconds=computing,
+        tokens_per_second=None if step is None else replicas * batch / step,
+        tokens_per_second_per_request=None if step is None else 1 / step,
+        weight_bytes=server.weights[fullest].bytes_for(batch * replicas),
+        cache_bytes=cache[fullest] * batch,
+        not_known=_not_known(server),
+    )
+
+
+def prefill_bound(server: Server, prompt_tokens: int) -> PrefillBound:
+    """Upper bound of computing prompts, from their arithmetic alone."""
+    _check_length("prompt_tokens", prompt_tokens, server)
+    flops, args = _peak_flops(server), server.args
+    if flops is None:
+        return PrefillBound(prompt_tokens, None, None, _not_known(server))
+    stages = args.pipeline_parallel_size
+    attention = prompt_attention_flops(server.config, prompt_tokens, args.tensor_parallel_size, stages)
+    seconds = [(weights.prompt_flops(prompt_tokens) + attention) / flops for weights in server.weights]
+    rate = args.data_parallel_size * prompt_tokens / max(seconds)
+    return PrefillBound(prompt_tokens, sum(seconds), rate, _not_known(server))
+
+
+def cost_per_million_tokens(server: Server, bound: DecodeBound, price_per_card_hour: float) -> float | None:
+    """Lower bound, in the currency of the price; None when no rate is known. Prompts cost extra."""
+    at_least("price_per_card_hour", price_per_card_hour, 0)
+    if bound.tokens_per_second is None:
+        return None
+    return price_per_card_hour * server.num_cards / (bound.tokens_per_second * _HOUR) * _MILLION
+
+
+def _least(stages: int, batch: int, work_of: Callable[[int, float], float]) -> float:
+    """Least work, one after the other, until each request of a pipeline has got a token.
+
+    The batch can be cut into up to `stages` parts that follow each other: a part passes through all stages, and a stage
+    works on all parts. The best number of parts counts.
+    """
+    found = []
+    for parts in range(1, min(stages, batch) + 1):
+        work = [work_of(stage, batch / parts) for stage in range(stages)]
+        found.append(max(sum(work), parts * max(work)))
+    return min(found)
+
+
+def _peak_flops(server: Server) -> float | None:
+    """Operations a second of one card; None when not known for this model's arithmetic."""
+    tflops = server.gpu.bf16_dense_tflops
+    return None if tflops is None or not _computes_in_16_bits(server) else tflops * 10**12
+
+
+def _computes_in_16_bits(server: Server) -> bool:
+    """Formats that quantise activations too run on faster units, whose rate the catalog does not have."""
+    method = server.resolved.quantization
+    return method is None or method in SIXTEEN_BIT_ARITHMETIC
+
+
+def _not_known(server: Server) -> tuple[str, ...]:
+    missing = [name for name in ("bandwidth_gb_per_s", "bf16_dense_tflops") if getattr(server.gpu, name) is None]
+    if not _computes_in_16_bits(server):
+        missing = [*(name for name in missing if name != "bf16_dense_tflops"), f"{server.resolved.quantization} tflops"]
+    return tuple(missing)
+
+
+def _check_length(field: str, tokens: int, server: Server) -> None:
+    at_least(field, tokens, 1)
+    if tokens > server.resolved.max_model_len:
+        raise AnswerError(field, f"{field} is {tokens:,}, beyond max_model_len = {server.resolved.max_model_len:,}")

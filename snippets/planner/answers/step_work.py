@@ -1,0 +1,156 @@
+"""What one step makes one rank read and compute: weights once, each request's cache, the arithmetic of each token.
+
+Only what cannot be avoided is counted, so that times made from it are lower bounds: activations, the routing of tokens,
+communication between ranks, sampling, and empty slots of blocks are left out. A mixture of experts reads the experts
+that its tokens chose; how many differ is the expected number when every expert is as likely as another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from snippets.model_config.model_config import AttentionCache, ModelConfig
+from snippets.planner.cache.pages import spec_of, unpadded_page_size_bytes
+from snippets.planner.specs import Limits, Stage
+
+_MULTIPLY_AND_ADD = 2
+
+
+@dataclass(frozen=True)
+class RankWeights:
+    """The weights of one rank in one pipeline stage. Tables that a token only looks a row up in do not count."""
+
+    read_bytes: int  # by every step, whatever the batch; routed experts aside
+    parameters: int  # that every token is multiplied with
+    head_parameters: int = 0  # of them lm_head's: a prompt needs it for its last token only
+    expert_bytes: int = 0  # routed experts on this rank
+    expert_parameters: int = 0
+    num_experts: int = 0  # routed, per layer, over all ranks
+    experts_per_token: int = 0
+
+    def expert_share_read(self, tokens: float) -> float:
+        """Expected share of the experts that so many tokens choose: 1 - (1 - k/n)^tokens."""
+        if not self.num_experts:
+            return 0.0
+        return float(1 - (1 - self.experts_per_token / self.num_experts) ** tokens)
+
+    def bytes_for(self, tokens: float) -> float:
+        """Weight bytes a step with so many tokens reads; `tokens` over all ranks that share the experts."""
+        return self.read_bytes + self.expert_bytes * self.expert_share_read(tokens)
+
+    @property
+    def flops_per_token(self) -> float:
+        """Of all matrices, on this rank; experts by the share a token uses."""
+        used = self.experts_per_token / self.num_experts if self.num_experts else 0.0
+        return _MULTIPLY_AND_ADD * (self.parameters + self.expert_parameters * used)
+
+    def prompt_flops(self, tokens: int) -> float:
+        """Of all matrices for a prompt, on this rank."""
+        return self.flops_per_token * tokens - _MULTIPLY_AND_ADD * self.head_parameters * (tokens - 1)
+
+
+def cache_bytes_read(stage: Stage, limits: Limits, context_tokens: int, sparse_tokens: int = 0) -> float:
+    """Cache bytes one decode step reads for one request of `context_tokens`, on one rank of the stage.
+
+    Recurrent states are read and written. `sparse_tokens` caps what sparse MLA reads (index_topk); 0: no cap.
+    """
+    total = 0.0
+    for run in stage:
+        spec = spec_of(run.spec)
+        if spec is None:
+            continue
+        page = unpadded_page_size_bytes(spec)
+        if run.spec.kind == "mamba":
+            total += run.count * 2 * page
+            continue
+        tokens: float = _attended(run.spec.kind, run.spec.sliding_window, run.spec.attention_chunk_size, context_tokens)
+        if run.spec.kind == "cross":
+            tokens = limits.max_num_encoder_input_tokens
+        elif run.spec.kind == "mla" and sparse_tokens and run.spec.cache_dtype is not None:
+            tokens = min(tokens, sparse_tokens)  # the indexer's own cache is read whole
+        if run.spec.kind in ("full", "mla", "turboquant"):
+            tokens /= limits.decode_context_parallel_size
+        total += run.count * page / run.spec.block_size * tokens
+    return total
+
+
+def attention_flops(config: ModelConfig, context_tokens: int, tensor_parallel_size: int, stages: int = 1) -> float:
+    """Of one new token on one rank: scores and weighted values over what each layer attends to.
+
+    Stages share the layers; the average stage is counted. MLA decodes with its latents.
+    """
+    heads = config.num_attention_heads / tensor_parallel_size
+    total = 0.0
+    for cache in _attentions(config):
+        tokens = _attended(cache.kind, cache.sliding_window, cache.attention_chunk_size, context_tokens)
+        if cache.kind in ("mla", "sliding_mla"):
+            per_pair = 2 * cache.head_size - _rope(config)  # scores over latent and position, values over the latent
+            tokens = min(tokens, sparse_tokens_of(config) or tokens)
+        else:
+            per_pair = cache.head_size + cache.head_size_v
+        total += _MULTIPLY_AND_ADD * heads * per_pair * tokens
+    return total / stages
+
+
+def prompt_attention_flops(
+    config: ModelConfig, prompt_tokens: int, tensor_parallel_size: int, stages: int = 1
+) -> float:
+    """Of a whole prompt on one rank: token i attends to at most i others, windows to fewer."""
+    heads = config.num_attention_heads / tensor_parallel_size
+    total = 0.0
+    for cache in _attentions(config):
+        window = cache.sliding_window or cache.attention_chunk_size or 0
+        if cache.kind in ("mla", "sliding_mla"):
+            window = sparse_tokens_of(config)
+            per_pair = _number(config, "qk_nope_head_dim") + _rope(config) + _number(config, "v_head_dim")
+        else:
+            per_pair = cache.head_size + cache.head_size_v
+        total += _MULTIPLY_AND_ADD * heads * per_pair * pairs(prompt_tokens, window, cache.kind == "chunked")
+    return total / stages
+
+
+def pairs(tokens: int, window: int = 0, chunked: bool = False) -> int:
+    """(query, key) pairs of causal attention over a prompt, with a window or in chunks; 0: neither."""
+    if not window or tokens <= window:
+        return tokens * (tokens + 1) // 2
+    full = window * (window + 1) // 2
+    if chunked:
+        rest = tokens % window
+        return tokens // window * full + rest * (rest + 1) // 2
+    return full + (tokens - window) * window
+
+
+def sparse_tokens_of(config: ModelConfig) -> int:
+    """Tokens that sparse MLA reads at most (index_topk); 0 for other models."""
+    return _number(config, "index_topk")
+
+
+def experts_per_token(config: ModelConfig) -> int:
+    """Routed experts a token uses, under any of the names configs have for it; 0 when none says."""
+    names = ("num_experts_per_tok", "num_experts_per_token", "top_k_experts", "moe_topk", "moe_top_k")
+    return next((value for name in names if (value := _number(config, name))), 0)
+
+
+def _attended(kind: str, sliding_window: int, attention_chunk_size: int, context_tokens: int) -> int:
+    if kind in ("sliding", "sliding_mla"):
+        return min(context_tokens, sliding_window)
+    if kind == "chunked":
+        return context_tokens % attention_chunk_size
+    return context_tokens
+
+
+def _attentions(config: ModelConfig) -> Iterable[AttentionCache]:
+    for layer in config.layers:
+        for cache in layer:
+            if isinstance(cache, AttentionCache) and cache.kind not in ("indexer", "cross", "encoder_only"):
+                yield cache
+
+
+def _rope(config: ModelConfig) -> int:
+    return _number(config, "qk_rope_head_dim")
+
+
+def _number(config: ModelConfig, name: str) -> int:
+    value = config.text_fields.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
