@@ -3,6 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 SITE ?= site
 VENV := .venv
+ORACLE_ENV ?= .cache/oracle
 PY := $(VENV)/bin/python
 SOURCES := $(shell find docs snippets live labs adr overrides tools -type f \
 	-not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' \
@@ -12,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium labs-sync policy lock clean
+.PHONY: help serve site test lint types chromium oracle oracle-answers bench labs-sync policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -61,6 +62,20 @@ types: $(VENV)/.test node_modules/.installed
 
 test: $(VENV)/.test site chromium lint types
 	$(PY) -m pytest
+
+# vLLM's own planning code, without a GPU: about 1.7 GB. What can be asked without it is stored, for `make test`.
+$(ORACLE_ENV)/.complete: tests/oracle/make_oracle_env.sh tests/oracle/requirements.txt
+	PYTHON=$(PYTHON) tests/oracle/make_oracle_env.sh $(ORACLE_ENV)
+
+oracle: $(VENV)/.test $(ORACLE_ENV)/.complete
+	PYTHONPATH=. $(PY) tests/oracle/compare.py $(ORACLE_ENV)/bin/python
+
+oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
+	PYTHONPATH=. $(PY) tests/oracle/record.py $(ORACLE_ENV)/bin/python > .cache/spec_answers.jsonl
+	mv .cache/spec_answers.jsonl tests/oracle/spec_answers.jsonl
+
+bench: $(VENV)/.test
+	$(PY) -m tools.bench $(ORACLE_ENV)/bin/python
 
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync

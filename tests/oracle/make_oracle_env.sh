@@ -5,7 +5,6 @@
 set -eu
 dir=$1
 python=${PYTHON:-python3}
-[ -f "$dir/.complete" ] && exit 0
 "$python" -m venv "$dir"
 install() { "$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "$@"; }
 install torch==2.13.0

@@ -224,7 +224,7 @@ def available(draw: Draw) -> int:
     """Bytes, spread over the orders of magnitude; rarely none or less."""
     if draw(st.integers(0, 19)) == 0:
         return int(draw(st.sampled_from([0, -(2**30), 1, 1000])))
-    return int(draw(st.integers(2**9, 2**10)) * 2 ** draw(st.integers(16, 30)) + draw(st.integers(0, 10**6)))
+    return int(draw(st.integers(2**9, 2**10)) * 2 ** draw(st.integers(19, 30)) + draw(st.integers(0, 10**6)))
 
 
 def _split(draw: Draw, layers: list[Layer]) -> list[list[Layer]]:

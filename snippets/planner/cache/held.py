@@ -19,15 +19,25 @@ def held_blocks(group: CacheGroup, limits: Limits, num_tokens: int) -> int:
         return 0
     if spec.kind == "mamba":
         return 1 + spec.num_speculative_blocks  # in every cache mode: older states are given back
+    block = tokens_per_block(group, limits)
     if spec.kind == "cross":
-        return cdiv(limits.max_num_encoder_input_tokens, spec.block_size)
+        return cdiv(limits.max_num_encoder_input_tokens, block)
+    return cdiv(num_tokens, block) - min(_skipped_tokens(group, num_tokens) // block, cdiv(num_tokens, block))
+
+
+def _skipped_tokens(group: CacheGroup, num_tokens: int) -> int:
+    """Tokens that the next one no longer looks at (get_num_skipped_tokens)."""
+    spec = group.spec
     if spec.kind in ("sliding", "sliding_mla"):
-        skipped = max(0, num_tokens - spec.sliding_window + 1)
-        return cdiv(num_tokens, spec.block_size) - min(skipped // spec.block_size, cdiv(num_tokens, spec.block_size))
+        return max(0, num_tokens - spec.sliding_window + 1)
     if spec.kind == "chunked":
-        skipped = num_tokens // spec.attention_chunk_size * spec.attention_chunk_size
-        return cdiv(num_tokens, spec.block_size) - skipped // spec.block_size
-    return cdiv(num_tokens, spec.block_size * limits.decode_context_parallel_size)
+        return num_tokens // spec.attention_chunk_size * spec.attention_chunk_size
+    return 0
+
+
+def tokens_per_block(group: CacheGroup, limits: Limits) -> int:
+    """Tokens of a request that one block id stands for: decode context parallel ranks share them out, not states."""
+    return group.block_size * (1 if group.spec.kind == "mamba" else limits.decode_context_parallel_size)
 
 
 def held_bytes(plan: CachePlan, limits: Limits, num_tokens: int) -> int:
@@ -48,21 +58,18 @@ def grows(group: CacheGroup, num_tokens: int) -> bool:
 def marginal_bytes_per_token(plan: CachePlan, limits: Limits) -> float:
     """Bytes per further token at full context, on average over a block: only groups that still grow there count."""
     return sum(
-        (plan.bytes_per_block / _tokens_per_block(group, limits) for group in plan.groups if grows(group, _full(plan))),
+        (
+            plan.bytes_per_block / tokens_per_block(group, limits)
+            for group in plan.groups
+            if grows(group, plan.max_model_len)
+        ),
         0.0,
     )
 
 
 def fixed_bytes(plan: CachePlan, limits: Limits) -> int:
     """Bytes at full context that no further token adds to: windows, chunks, states, encoder."""
-    still = (held_blocks(group, limits, _full(plan)) for group in plan.groups if not grows(group, _full(plan)))
+    still = (
+        held_blocks(group, limits, plan.max_model_len) for group in plan.groups if not grows(group, plan.max_model_len)
+    )
     return plan.bytes_per_block * sum(still)
-
-
-def _full(plan: CachePlan) -> int:
-    return plan.max_model_len
-
-
-def _tokens_per_block(group: CacheGroup, limits: Limits) -> int:
-    sharded = group.spec.kind in ("full", "mla", "turboquant")
-    return group.block_size * (limits.decode_context_parallel_size if sharded else 1)

@@ -28,10 +28,12 @@ def counted(stages: Sequence[Stage]) -> tuple[Layers, dict[Spec, str]]:
     """The layers of all stages, and the name of the first layer of each spec."""
     layers: Layers = {}
     names: dict[Spec, str] = {}
+    same: dict[int, Spec | None] = {}  # patterns repeat the very same objects
     index = 0
     for s, stage in enumerate(stages):
         for run in stage:
-            spec = spec_of(run.spec)
+            key = id(run.spec)
+            spec = same[key] if key in same else same.setdefault(key, spec_of(run.spec))
             if spec is not None and run.count > 0:
                 if spec not in layers:
                     layers[spec] = [0] * len(stages)

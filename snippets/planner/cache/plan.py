@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from snippets.planner.cache.admission import CANNOT_AUTO_FIT, auto_fit_line, check_enough, estimate_max_model_len
-from snippets.planner.cache.grouping import pool_of
 from snippets.planner.cache.layers import Group, Layers, counted, totals
+from snippets.planner.cache.layouts.grouping import pool_of
+from snippets.planner.cache.layouts.packed import Packed
+from snippets.planner.cache.layouts.pools import Pool
 from snippets.planner.cache.needs import request_blocks
-from snippets.planner.cache.packed import Packed
 from snippets.planner.cache.pages import page_size_bytes
-from snippets.planner.cache.pools import Pool
 from snippets.planner.cache.spec import as_layer_spec
 from snippets.planner.specs import CacheError, CacheGroup, CachePlan, LayerRun, Limits, Stage
 
@@ -49,7 +49,9 @@ def plan_cache(stages: Sequence[Stage], available_bytes: Sequence[int], limits: 
     num_blocks = [a // pool.bytes_per_block(stage) for stage, a in enumerate(available)]
     if limits.num_gpu_blocks_override is not None:
         num_blocks = [limits.num_gpu_blocks_override]
-    return _described(pool, min(num_blocks), len(stages), replace(limits, max_model_len=max_model_len), lines, warnings)
+    if max_model_len != limits.max_model_len:
+        limits = replace(limits, max_model_len=max_model_len)
+    return _described(pool, min(num_blocks), len(stages), limits, lines, warnings)
 
 
 def _needed(pool: Pool, stage: int, limits: Limits, max_model_len: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from snippets.planner.cache.dtypes import quant_mode, torch_dtype
@@ -130,6 +131,7 @@ def _mamba(layer: LayerSpec) -> Spec:
     )
 
 
+@lru_cache(maxsize=4096)
 def as_layer_spec(spec: Spec) -> LayerSpec:
     """Back to the form of the contracts; `cache_dtype` is the packed layout's name where there is one."""
     return LayerSpec(

@@ -19,7 +19,10 @@ with `stages` one such list per stage), or error. Layers are called `layers.{ent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import marshal
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar, cast
 
 from snippets.planner.cache.dtypes import DTYPE_BYTES, STORED_AS
 from snippets.planner.cache.line_fields import Fields, LineError, whole
@@ -70,7 +73,11 @@ LAYER = (
     "mamba_type",
 )
 
+MOST_KEPT = 10_000
+
 Answer = dict[str, object]
+Read = TypeVar("Read")
+_read: dict[bytes, object] = {}
 
 
 def answer(line: object) -> Answer:
@@ -108,29 +115,55 @@ def read_line(line: object) -> tuple[list[Stage], list[int], Limits, bool]:
     else:
         parts = [fields.items("layers")]
         available = [fields.integer("available_bytes", least=-(2**63))]
+    nested = "stages" in fields.values
+    stages = _remembered(parts, lambda: _stages(parts, nested))
+    return stages, available, limits, fields.flag("log_lines")
+
+
+def _remembered(value: object, read: Callable[[], Read]) -> Read:
+    """What `read` makes of a JSON value; a value of the same text is read once, since lines repeat models."""
+    try:
+        key = marshal.dumps(value, 2)  # type: ignore[arg-type]  # tells 1, 1.0 and true apart, as a dict's key would not
+    except ValueError:
+        return read()
+    found = _read.get(key)
+    if found is None:
+        found = read()
+        if len(_read) >= MOST_KEPT:
+            _read.clear()
+        _read[key] = found
+    return cast("Read", found)
+
+
+def _stages(parts: list[object], nested: bool) -> list[Stage]:
     stages: list[Stage] = []
     entry = 0
     for s, part in enumerate(parts):
         if not isinstance(part, list):
             raise LineError(f"stages[{s}] is not a list of layers")
-        path = f"stages[{s}]" if "stages" in fields.values else "layers"
-        runs = tuple(_run(layer, f"{path}[{i}]", entry + i) for i, layer in enumerate(part))
+        path = f"stages[{s}]" if nested else "layers"
+        runs = []
+        for i, value in enumerate(part):
+            count, spec = _remembered(value, partial(_entry, value, f"{path}[{i}]"))
+            runs.append(LayerRun(count, spec, f"layers.{entry + i}.0"))
         entry += len(runs)
-        stages.append(runs)
+        stages.append(tuple(runs))
     if sum(run.count for stage in stages for run in stage) > MAX_LAYERS:
         raise LineError(f"n adds up to more than {MAX_LAYERS} layers")
-    return stages, available, limits, fields.flag("log_lines")
+    return stages
 
 
-def _run(value: object, path: str, entry: int) -> LayerRun:
-    fields = Fields(value, path, LAYER)
+def _entry(value: object, path: str) -> tuple[int, LayerSpec]:
+    return _layer(Fields(value, path, LAYER))
+
+
+def _layer(fields: Fields) -> tuple[int, LayerSpec]:
     kind = fields.text("kind", "full", KINDS)
     block_size = fields.integer("block_size", least=1)
     count = fields.integer("n")
     padded = fields.maybe_integer("page_size_padded", least=1)
-    name = f"layers.{entry}.0"
     if kind == "mamba":
-        return LayerRun(count, _mamba(fields, block_size, padded), name)
+        return count, _mamba(fields, block_size, padded)
     told = fields.values.get("cache_dtype", "auto") is not None
     cache_dtype = fields.text("cache_dtype", "auto", CACHE_DTYPES) if told else None
     dtype = fields.text("dtype", "bfloat16", (*DTYPE_BYTES, *STORED_AS))
@@ -153,7 +186,7 @@ def _run(value: object, path: str, entry: int) -> LayerRun:
         model_version=_version(fields),
         page_size_padded=padded,
     )
-    return LayerRun(count, spec, name)
+    return count, spec
 
 
 def _version(fields: Fields) -> str | None:

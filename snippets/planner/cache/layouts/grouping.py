@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from snippets.planner.cache.layers import Layers
-from snippets.planner.cache.merge import is_uniform_type, merge
+from snippets.planner.cache.layouts.merge import is_uniform_type, merge
+from snippets.planner.cache.layouts.packed import Packed, is_packed
+from snippets.planner.cache.layouts.pools import Dealt, EqualGroups, OwnPages, Pool
+from snippets.planner.cache.layouts.unify import HYBRID_MANAGER_IS_OFF, unify_page_sizes, without_hybrid_manager
 from snippets.planner.cache.needs import cdiv
-from snippets.planner.cache.packed import Packed, is_packed
-from snippets.planner.cache.pools import Dealt, EqualGroups, OwnPages, Pool
 from snippets.planner.cache.spec import Spec
-from snippets.planner.cache.unify import HYBRID_MANAGER_IS_OFF, unify_page_sizes, without_hybrid_manager
 from snippets.planner.specs import CacheError
 
 MUCH_LARGER = 1.5  # a kind this many times as frequent as the rarest is split instead of padded to

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from snippets.planner.cache.layers import Group, Layers, dealt, gathered
-from snippets.planner.cache.merge import is_uniform_type
+from snippets.planner.cache.layouts.merge import is_uniform_type
 from snippets.planner.cache.needs import cdiv, request_blocks
 from snippets.planner.cache.pages import page_size_bytes
 from snippets.planner.cache.spec import MLA, SLIDING_MLA

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from snippets.planner.cache.layers import Layers, gathered
-from snippets.planner.cache.merge import is_uniform_type, merge
+from snippets.planner.cache.layouts.merge import is_uniform_type, merge
 from snippets.planner.cache.pages import aligned, page_size_bytes
 from snippets.planner.cache.spec import CHUNKED, FULL, FULL_TYPES, MAMBA, MLA, SLIDING, SLIDING_MLA, SLIDING_TYPES, Spec
 from snippets.planner.specs import CacheError
