@@ -41,8 +41,14 @@ class Agreement:
 
 @cache
 def agreements() -> tuple[Agreement, ...]:
-    """Every log of the collection, then every single figure published elsewhere."""
-    return tuple(compare(log, layouts()[log.id]) for log in (*logs(), *published()))
+    """Every log of the collection."""
+    return tuple(compare(log, layouts()[log.id]) for log in logs())
+
+
+@cache
+def published_agreements() -> tuple[Agreement, ...]:
+    """Every single figure from elsewhere."""
+    return tuple(compare(log, layouts()[log.id]) for log in published())
 
 
 def compare(log: Log, layout: Layout) -> Agreement:

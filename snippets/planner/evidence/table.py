@@ -30,7 +30,7 @@ class CategoryRow:
 
 
 def category_rows(of: Iterable[Agreement] | None = None) -> tuple[CategoryRow, ...]:
-    """A row for each category, and one for all."""
+    """A row for each category, and one for all: of the collection unless other agreements are given."""
     every = tuple(agreements() if of is None else of)
     rows = [_row(name, [one for one in every if name in one.layout.categories]) for name in CATEGORIES]
     return (*rows, _row("all", every))

@@ -78,6 +78,7 @@ def test_a_prompt_of_4096_tokens_takes_at_least_its_operations() -> None:
     operations = 2 * (QWEN.parameters - HEAD) * 4_096 + 2 * HEAD + 4 * (4_096 * 4_097 // 2) * 28 * 28 * 128
     bound = prefill_bound(qwen(), 4_096)
     assert bound.seconds == pytest.approx(operations / 165.2e12)
+    assert bound.seconds is not None
     assert bound.tokens_per_second == pytest.approx(4_096 / bound.seconds)
 
 
