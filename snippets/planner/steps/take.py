@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,12 +15,14 @@ from snippets.planner.memory.free_memory import free_memory_error, largest_utili
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CachePlan
+from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
 from snippets.planner.weights import rank_weight_bytes
 from snippets.planner.weights.errors import WeightsError
 from snippets.units import GIB
 
-KEPT = 32  # answers of resolve() kept: a slider goes back and forth
+_SETTINGS: Kept[Resolved] = Kept(all_but_memory)
+_WEIGHTS: Kept[tuple[int, ...]] = Kept(layout)
 
 
 class StartError(ValueError):
@@ -67,13 +68,13 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     card = gpu if given.total is None else replace(gpu, visible_gib=given.total / GIB)
     try:
         _check_utilization(args.gpu_memory_utilization)
-        steps.resolved = _resolve(config, args, card)
+        steps.resolved = _SETTINGS.get(config, card, args, lambda: resolve(config, args, card))
     except (EngineArgsError, ConfigError, MissingFactError) as error:
         steps.failures.append(error)
         return steps
     fixed = given.available if given.available is not None else args.kv_cache_memory_bytes or None  # 0 is as not given
     try:
-        steps.weights = _weights(config, args, given)
+        steps.weights = _weights(config, card, args, given)
         steps.budgets = _budgets(config, card, args, steps, given)
     except (WeightsError, MissingFactError) as error:
         if fixed is None:
@@ -119,11 +120,17 @@ def _scaled(like: CachePlan, available: int) -> CachePlan | None:
     return replace(scaled, log_lines=log_lines("0.26.0", scaled))
 
 
-def _weights(config: ModelConfig, args: EngineArgs, given: Given) -> tuple[int, ...]:
-    stages = args.pipeline_parallel_size
+def _weights(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> tuple[int, ...]:
+    """Of one rank of each stage."""
+    stages = range(args.pipeline_parallel_size)
     if given.weights is not None:
-        return (given.weights,) * stages
-    return tuple(rank_weight_bytes(config, args, rank) for rank in range(stages))
+        return tuple(given.weights for _ in stages)
+    return _WEIGHTS.get(
+        config,
+        gpu,
+        args,
+        lambda: tuple(rank_weight_bytes(config, args, rank, gpu.compute_capability) for rank in stages),
+    )
 
 
 def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:
@@ -178,21 +185,3 @@ def _check_allocation(args: EngineArgs, cache: CachePlan, budgets: Sequence[Budg
                 f"CUDA out of memory: weights and KV cache take {log_gib(held)} GiB of a card with "
                 f"{log_gib(budget.total_bytes)} GiB.",
             )
-
-
-_kept: OrderedDict[tuple[object, ...], tuple[ModelConfig, ModelConfig | None, Resolved]] = OrderedDict()
-
-
-def _resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
-    """resolve(), kept by the config's identity: its fields are mappings, which cannot be keys."""
-    draft = args.speculative.draft if args.speculative else None
-    tokens = (args.speculative.method, args.speculative.num_speculative_tokens) if args.speculative else None
-    key = (id(config), id(draft), tokens, replace(args, speculative=None), gpu)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key][2]
-    resolved = resolve(config, args, gpu)
-    _kept[key] = (config, draft, resolved)  # the configs too, so that no other takes their identity
-    if len(_kept) > KEPT:
-        _kept.popitem(last=False)
-    return resolved

@@ -49,7 +49,9 @@ def plan(key: str, **args: object) -> Plan:
 @pytest.mark.parametrize("key", list(config_entries()))
 def test_pages_needs_and_blocks_come_out_of_the_numbers_shown(key: str) -> None:
     made = plan(key)
-    assert made.cache is not None
+    if made.cache is None:  # an architecture that is not planned yet says so
+        assert [error.from_vllm for error in made.errors] == [False]
+        return
     opened = {number.name: number for number in made.explained}
     first = [i for i in range(len(made.cache.groups)) if f"groups[{i}].page_size_bytes" in opened]
     assert bool(first) == bool(made.cache.groups)
