@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -31,6 +32,9 @@ STARTS, REFUSES, USAGE = 0, 1, 2
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run and return the exit code. Nothing a user can type ends in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without → or × shows an escape
     try:
         code = _run(parse(sys.argv[1:] if words is None else words))
         sys.stdout.flush()
@@ -90,7 +94,8 @@ def _plan(values: argparse.Namespace) -> int:
     )
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     sys.stdout.write(_shown(plan, values, model, drafter, traffic_answer(values, plan)))
-    for error in plan.errors:
+    is_report = not (values.json or values.markdown or values.csv or values.explain)
+    for error in () if is_report and sys.stdout.isatty() else plan.errors:  # a person sees them in the report
         print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
     if not plan.errors:
         return STARTS
@@ -132,7 +137,7 @@ def _shown(
     name = model.name
     if values.json:
         more = {"requests_in_flight": traffic_json(traffic)} if traffic else {}
-        return json.dumps(to_json(plan, name) | more, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(to_json(plan, name) | more, indent=2) + "\n"
     if values.markdown:
         return to_markdown(plan, name)
     if values.csv:

@@ -202,3 +202,12 @@ def test_another_version_prints_its_own_lines(config: Path, capsys: Streams) -> 
     made = json.loads(capsys.readouterr().out)
     lines = ["GPU KV cache size: 32,768 tokens, Maximum concurrency for 8,192 tokens per request: 4.00x"]
     assert made["log_lines"] == lines
+
+
+def test_a_terminal_without_arrows_gets_escapes_not_a_traceback() -> None:
+    words = [sys.executable, "-m", "snippets.planner", "llama-3.1-8b", "--gpu", "rtx-4090"]
+    done = subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, env={"PYTHONIOENCODING": "ascii"}, check=False
+    )
+    assert done.returncode == 1
+    assert "\\u2192 These work, each alone: --max-model-len" in done.stdout and "Traceback" not in done.stderr
