@@ -17,7 +17,7 @@ from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CachePlan
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
-from snippets.planner.weights import rank_weight_bytes
+from snippets.planner.weights import stage_sizes
 from snippets.planner.weights.errors import WeightsError
 from snippets.units import GIB
 
@@ -122,14 +122,13 @@ def _scaled(like: CachePlan, available: int) -> CachePlan | None:
 
 def _weights(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> tuple[int, ...]:
     """Of one rank of each stage."""
-    stages = range(args.pipeline_parallel_size)
     if given.weights is not None:
-        return tuple(given.weights for _ in stages)
+        return (given.weights,) * args.pipeline_parallel_size
     return _WEIGHTS.get(
         config,
         gpu,
         args,
-        lambda: tuple(rank_weight_bytes(config, args, rank, gpu.compute_capability) for rank in stages),
+        lambda: tuple(size.num_bytes for size in stage_sizes(config, args, gpu.compute_capability)),
     )
 
 
