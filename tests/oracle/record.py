@@ -1,7 +1,7 @@
 """Writes spec_answers.jsonl: random lines of layer specs with vLLM 0.26.0's answers, for `make test` to check by.
 
 usage: make oracle-answers
-Each line is [question, answer]; a question is asked with "log_lines": true, which is not stored. Long ones are left out.
+Each line is [question, answer]; "log_lines": true is asked and not stored. Long ones are left out.
 """
 
 from __future__ import annotations
