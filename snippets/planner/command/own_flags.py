@@ -153,6 +153,7 @@ def add_own_flags(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--markdown", action="store_true", help="as a Markdown page")
     shown.add_argument("--csv", action="store_true", help="name, value, unit, formula, numbers, source")
     shown.add_argument("--explain", action="store_true", help="each number with its formula and vLLM's source line")
+    out.add_argument("--layouts", type=_int, metavar="N", help="every way to lay the model out on N such cards")
     out.add_argument("--list-models", action="store_true", help="the models of the catalog")
     out.add_argument("--list-gpus", action="store_true", help="the cards of the catalog")
     out.add_argument("--specs", action="store_true", help="plan layer specs, one JSON object a line, from stdin")

@@ -9,11 +9,12 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from snippets.catalog.gpus import Gpu, UnknownGpuError, gpu
-from snippets.planner.answers.in_flight import InFlight
 from snippets.planner.cache.spec_lines import answer
 from snippets.planner.command.errors import UsageError
+from snippets.planner.command.layout_table import layout_json, layout_table, layout_text
 from snippets.planner.command.lists import gpu_list, model_list
 from snippets.planner.command.other_flags import sort_others
 from snippets.planner.command.own_flags import engine_args
@@ -24,10 +25,21 @@ from snippets.planner.command.traffic import traffic_answer, traffic_json, traff
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
 from snippets.planner.report.other_version import lines_of_version
+from snippets.planner.steps.take import Given
+from snippets.planner.steps.unnamed_card import unnamed_card
 from snippets.planner.versions import VersionError
 from snippets.units import GIB
 
 STARTS, REFUSES, USAGE = 0, 1, 2
+GIVEN = ("available_kv_gib", "weights_gib", "total_gib", "free_gib")  # in the order of Given's fields
+
+
+class Section(NamedTuple):
+    """An answer beside the plan."""
+
+    key: str  # in the JSON
+    values: object
+    text: str  # below the report
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -76,26 +88,38 @@ def _plan(values: argparse.Namespace) -> int:
     given = values.model or values.model_flag
     if given is None:
         raise UsageError("Give a model: a config.json, a folder with one, - for stdin, or a key of --list-models.")
-    memory_given = values.available_kv_gib is not None
-    notes, refused = sort_others(values.others or [], memory_given)
+    notes, refused = sort_others(values.others or [], values.available_kv_gib is not None)
     if refused:
         raise UsageError("\n".join(refused))
     card = _card(values)
     model = read_model(given)
     drafting, drafter = speculative(values)
+    args = engine_args(values, speculative=drafting)
+    known = Given(*(_bytes(getattr(values, name)) for name in GIVEN))
     plan = make_plan(
         model.config,
         card,
-        engine_args(values, speculative=drafting),
-        available_bytes=_bytes(values.available_kv_gib),
-        weights_bytes=_bytes(values.weights_gib),
-        total_bytes=_bytes(values.total_gib),
-        free_bytes=_bytes(values.free_gib),
+        args,
+        available_bytes=known.available,
+        weights_bytes=known.weights,
+        total_bytes=known.total,
+        free_bytes=known.free,
     )
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
-    sys.stdout.write(_shown(plan, values, model, drafter, traffic_answer(values, plan)))
+    more: list[Section] = []
+    if (traffic := traffic_answer(values, plan)) is not None:
+        more.append(Section("requests_in_flight", traffic_json(traffic), traffic_text(traffic)))
+    if values.layouts is not None:
+        made = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
+        more.append(Section("layouts", layout_json(made), layout_text(made)))
+    sys.stdout.write(_shown(plan, values, model, drafter, more))
+    return _outcome(plan, values)
+
+
+def _outcome(plan: Plan, values: argparse.Namespace) -> int:
+    """The exit code; errors on stderr, unless a person sees them in the report."""
     is_report = not (values.json or values.markdown or values.csv or values.explain)
-    for error in () if is_report and sys.stdout.isatty() else plan.errors:  # a person sees them in the report
+    for error in () if is_report and sys.stdout.isatty() else plan.errors:
         print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
     if not plan.errors:
         return STARTS
@@ -131,13 +155,10 @@ def _bytes(gib: float | None) -> int | None:
     return None if gib is None else int(gib * GIB)
 
 
-def _shown(
-    plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None, traffic: InFlight | None
-) -> str:
+def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None, more: Sequence[Section]) -> str:
     name = model.name
     if values.json:
-        more = {"requests_in_flight": traffic_json(traffic)} if traffic else {}
-        return json.dumps(to_json(plan, name) | more, indent=2) + "\n"
+        return json.dumps(to_json(plan, name) | {part.key: part.values for part in more}, indent=2) + "\n"
     if values.markdown:
         return to_markdown(plan, name)
     if values.csv:
@@ -145,4 +166,4 @@ def _shown(
     if values.explain:
         return to_explanation(plan)
     text = to_text(plan, serve_command(plan, name, drafter.name if drafter else "DRAFTER"))
-    return text + (f"\n{traffic_text(traffic)}" if traffic else "")
+    return "\n".join((text, *(part.text for part in more)))

@@ -12,7 +12,8 @@ WIDTH = 100
 GROUP_HEADER = ("group", "layers", "block", "page bytes", "blocks a request")
 
 
-def _table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
+def table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
+    """Rows as aligned lines, the first its header; columns in `right` align right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -36,11 +37,11 @@ def to_text(plan: Plan, command: str = "") -> str:
     if plan.cache and plan.cache.log_lines:
         blocks.append(["What the log says:", *(f"  {line}" for line in plan.cache.log_lines)])
     if facts := fact_rows(plan):
-        blocks.append(_table(facts, frozenset({1})))
+        blocks.append(table(facts, frozenset({1})))
     if plan.budget:
-        blocks.append(["Memory of one card:", *_table(budget_rows(plan.budget), frozenset({1}))])
+        blocks.append(["Memory of one card:", *table(budget_rows(plan.budget), frozenset({1}))])
     if groups := group_rows(plan):
-        blocks.append(_table([GROUP_HEADER, *groups], frozenset({1, 2, 3, 4})))
+        blocks.append(table([GROUP_HEADER, *groups], frozenset({1, 2, 3, 4})))
     if plan.notes:
         blocks.append(["Notes:", *(line for note in plan.notes for line in _wrapped(note))])
     if command:

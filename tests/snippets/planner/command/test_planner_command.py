@@ -211,3 +211,20 @@ def test_a_terminal_without_arrows_gets_escapes_not_a_traceback() -> None:
     )
     assert done.returncode == 1
     assert "\\u2192 These work, each alone: --max-model-len" in done.stdout and "Traceback" not in done.stderr
+
+
+def test_layouts_on_four_cards_list_what_fits_and_what_is_refused(capsys: Streams) -> None:
+    # 28 query heads and 4 KV heads: 4 cards divide both
+    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "4", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["layouts"]
+    plain = [row for row in rows if row["decode_context_parallel_size"] == 1]
+    sizes = {(r["tensor_parallel_size"], r["pipeline_parallel_size"], r["data_parallel_size"]): r for r in plain}
+    assert set(sizes) == {(4, 1, 1), (2, 2, 1), (2, 1, 2), (1, 4, 1), (1, 2, 2), (1, 1, 4)}
+    assert sizes[4, 1, 1]["state"] == "fits" and sizes[1, 1, 4]["state"] == "too small"
+    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "3"]) == 1
+    assert "TP 3 PP 1 DP 1: refused. Total number of attention heads (28)" in capsys.readouterr().out
+
+
+def test_layouts_on_no_cards_are_exit_code_2(capsys: Streams) -> None:
+    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--layouts", "0"]) == 2
+    assert "0 cards" in capsys.readouterr().err
