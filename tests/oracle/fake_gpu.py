@@ -9,6 +9,8 @@ decides from the compute capability. FlashInfer counts as installed (the wheel r
 import functools
 import gc
 import importlib.machinery
+import importlib.metadata
+import json
 import os
 import sys
 import types
@@ -23,10 +25,10 @@ COMPILED = (
     "vllm._flashmla_C", "vllm._flashmla_extension_C", "vllm.vllm_flash_attn._vllm_fa2_C",
     "vllm.vllm_flash_attn._vllm_fa3_C",
 )  # fmt: skip
-PACKAGES = (
-    "flashinfer", "flashinfer.decode", "flashinfer.prefill", "flashinfer.utils", "flashinfer.comm",
-    "flashinfer.fused_moe", "flashinfer.cute_dsl", "flashinfer.autotuner", "tokenspeed_mla",
-)  # fmt: skip
+PACKAGES = ("flashinfer", "tokenspeed_mla", "torchvision", "mistral_common")  # required by the wheel, not by a plan
+REMOTE_CONFIGS = {  # config classes that a checkpoint brings along as code: model_type → names transformers expects
+    "exaone": {"num_hidden_layers": "num_layers"}, "qwen": {}, "baichuan": {}, "nemotron-nas": {},
+}  # fmt: skip
 OP_SPACES = ("_C", "_moe_C", "_C_cache_ops", "_vllm_fa2_C", "_vllm_fa3_C", "_flashmla_C", "_C_custom_ar", "_qutlass_C")
 
 
@@ -35,13 +37,28 @@ class Stub(types.ModuleType):
 
     def __init__(self, name):
         super().__init__(name)
-        self.__path__ = []
+        self.__path__, self.__version__ = [], "1.0"
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
         return MagicMock(name=name)
+
+
+class Finder:
+    """Every module of PACKAGES exists, as a Stub."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in PACKAGES:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return Stub(spec.name)
+
+    def exec_module(self, module):
+        pass
 
 
 class Ops:
@@ -60,8 +77,11 @@ def install(card):
     """
     for name, value in ENV.items():
         os.environ.setdefault(name, value)
-    for name in (*COMPILED, *PACKAGES):
+    for name in (*COMPILED, "transformers.tokenization_mistral_common"):
         sys.modules[name] = Stub(name)
+    sys.meta_path.insert(0, Finder())
+    version = importlib.metadata.version
+    importlib.metadata.version = lambda name: "1.0" if name in PACKAGES else version(name)
     import torch
 
     torch.cuda.Stream = MagicMock(name="Stream")
@@ -83,8 +103,53 @@ def install(card):
 
     config_of_vllm.HAS_TRITON = True  # as on a GPU: decides the model runner
     imports.has_deep_gemm = lambda: True
+    torch.nn.Module.to = lambda module, *args, **kwargs: module  # what lies on the meta device stays there
+    _accept_configs()
+    import vllm.tokenizers
+
+    vllm.tokenizers.cached_tokenizer_from_config = MagicMock(name="tokenizer")
     registry._run_in_subprocess = lambda inspect: inspect()  # a child process would lack all of the above
     return fake
+
+
+def _accept_configs():
+    """Configs as vLLM 0.26.0 met them: one value of a per-layer attribute, and classes from remote code."""
+    from transformers import AutoConfig, PretrainedConfig
+
+    try:
+        from transformers.integrations.heterogeneity import configuration_utils as mixed
+    except ImportError:
+        pass
+    else:
+        for thing in vars(mixed).values():
+            if hasattr(thing, "allow_global_per_layer_attribute_access"):
+                thing.allow_global_per_layer_attribute_access = True
+    from transformers.models.pixtral import modeling_pixtral
+
+    if not hasattr(modeling_pixtral, "PixtralRotaryEmbedding"):  # renamed since
+        modeling_pixtral.PixtralRotaryEmbedding = modeling_pixtral.PixtralVisionRotaryEmbedding
+        modeling_pixtral.position_ids_in_meshgrid = MagicMock(name="position_ids_in_meshgrid")
+    for model_type, names in REMOTE_CONFIGS.items():
+        body = {
+            "model_type": model_type, "attribute_map": names, "max_position_embeddings": None,
+            "__setattr__": _set_blocks,
+        }  # fmt: skip
+        AutoConfig.register(model_type, type("Remote", (PretrainedConfig,), body), exist_ok=True)
+
+
+class Block(dict):
+    """A block of nemotron-nas: read by attribute, written as JSON."""
+
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+
+
+def _set_blocks(config, name, value):
+    if name == "block_configs":
+        value = json.loads(json.dumps(value), object_hook=Block)
+    object.__setattr__(config, name, value)
 
 
 def _platform_class():

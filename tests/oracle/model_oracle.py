@@ -3,9 +3,11 @@
 """What the real vLLM 0.26.0 decides for a model: settings in force, layer specs, weights, blocks. No GPU.
 
 usage: PYTHONPATH=. ORACLE_ENV/bin/python tests/oracle/model_oracle.py < questions.jsonl > answers.jsonl
-All questions of one run are about cards of one compute capability. A question is one line: {"config": fields of a config.json, "gpu": catalog key, "args": {EngineArgs field: value},
-"available_bytes": N, "draft": fields of the drafter's config.json, "weights_only": true}. One answer a line, in order.
-The real model class is built on the meta device and every layer is asked for its spec; about 5 to 20 s a question.
+All questions of one run are about cards of one compute capability. A question is one line: {"config": fields of a
+config.json, "gpu": catalog key, "args": {EngineArgs field: value}, "available_bytes": N, "draft": fields of the
+drafter's config.json, "runner": "pooling" where files beside the config say so}. One answer a line, in order.
+The real model class is built on the meta device and every layer is asked for its spec: half a second a question,
+after half a minute of imports.
 """
 
 import dataclasses
@@ -81,6 +83,7 @@ def _answer(question):
     with tempfile.TemporaryDirectory() as folder:
         config = _engine_config(question, folder)
         FakeGpu.device_type = "meta"  # buffers that a model makes on the platform's device
+        config.device_config.device = torch.device("meta")
         with set_current_vllm_config(config):
             pp = config.parallel_config.pipeline_parallel_size
             ranks = [_rank(config, rank, pp) for rank in range(pp)]
@@ -109,13 +112,17 @@ def _engine_config(question, folder):
     if given.get("disable_hybrid_kv_cache_manager") is False:
         given.pop("disable_hybrid_kv_cache_manager")
     return EngineArgs(
-        model=str(model), skip_tokenizer_init=True, speculative_config=speculative,
+        model=str(model),
+        skip_tokenizer_init=True,
+        runner=question.get("runner", "auto"),
+        speculative_config=speculative,
         **{name: value for name, value in given.items() if value is not None},
-    ).create_engine_config(usage)  # fmt: skip
+    ).create_engine_config(usage)
 
 
 def _write(folder, fields):
     folder.mkdir()
+    fields = {name: value for name, value in fields.items() if name != "auto_map"}  # no code to fetch
     (folder / "config.json").write_text(json.dumps(fields), encoding="utf-8")
 
 
@@ -211,7 +218,10 @@ def _runs(specs):
 
 def _facts(spec):
     facts = {"class": type(spec).__name__, "block_size": spec.block_size, "page_size_bytes": spec.page_size_bytes}
-    facts |= {name: value for name in SPEC_FIELDS if (value := getattr(spec, name, None)) not in (None, False)}
+    for name in SPEC_FIELDS:
+        value = getattr(spec, name, None)
+        if value is not None and value is not False:
+            facts[name] = value
     if hasattr(spec, "dtype"):
         facts["dtype"] = _dtype(spec.dtype)
     if hasattr(spec, "shapes"):

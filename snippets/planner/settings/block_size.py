@@ -37,6 +37,7 @@ class CacheSettings:
     mamba_cache_mode: str
     num_speculative_tokens: int
     skips_layers: bool  # some attention layers stay unquantized (TurboQuant's first and last two)
+    stored_dtype: str = ""  # torch dtype of the cache where the model decides it (DeepSeek-V4)
 
 
 def resolve_blocks(

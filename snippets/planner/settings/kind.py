@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
+from snippets.model_config.registry import is_pooling as ends_like_pooling
 
-GENERATE_SUFFIXES = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
-POOLING_SUFFIXES = (
-    "ForTextEncoding",
-    "EmbeddingModel",
-    "ForSequenceClassification",
-    "ForTokenClassification",
-    "ForAudioClassification",
-    "ForImageClassification",
-    "ForVideoClassification",
-    "ClassificationModel",
-    "ForRewardModeling",
-    "RewardModel",
-    "Model",
-)  # config/model.py:1949 _SUFFIX_TO_DEFAULTS
-GENERATE_MODELS = ("Qwen3NextMTP", "NemotronH_Nano_VL_V2", "GPTBigCodeLMHeadModel")
+GENERATE_MODELS = (
+    "ChatGLMModel",
+    "MossAudioModel",
+    "Qwen2_5OmniModel",
+    "UltravoxModel",
+)  # text generation all the same
+
+WITHOUT_PIPELINE = (  # classes without SupportsPP (model_executor/models/*.py)
+    "AriaForConditionalGeneration",
+    "FireRedASR2ForConditionalGeneration",
+    "FireRedLIDForConditionalGeneration",
+    "Gemma3nForCausalLM",
+    "Gemma3nForConditionalGeneration",
+    "HrmTextForCausalLM",
+    "IQuestLoopCoderForCausalLM",
+    "Idefics3ForConditionalGeneration",
+    "Mamba2ForCausalLM",
+    "NemotronH_Nano_Omni_Reasoning_V3",
+    "NemotronH_Nano_VL_V2",
+    "NemotronH_Super_Omni_Reasoning_V3",
+    "NemotronParseForConditionalGeneration",
+    "OuroForCausalLM",
+    "PaddleOCRVLForConditionalGeneration",
+    "Phi4MMForCausalLM",
+    "SmolVLMForConditionalGeneration",
+    "WhisperForConditionalGeneration",
+    "Zamba2ForCausalLM",
+)
 
 MM_PREFIX_MODELS = ("bagel", "gemma3", "molmo2", "moondream3", "paligemma", "umm")
 GEMMA4_TYPES = ("gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text")
@@ -38,11 +52,8 @@ MAMBA_PREFIX_CACHING = (
 
 
 def is_pooling(config: ModelConfig) -> bool:
-    """Embedding, classification and reward models: runner "pooling" (config/model.py:930 _get_runner_type)."""
-    name = config.architecture
-    if name.endswith(GENERATE_SUFFIXES) or name in GENERATE_MODELS:
-        return False
-    return name.endswith(POOLING_SUFFIXES)
+    """Embedding, classification and reward models: runner "pooling" (config/model.py:932 _get_default_runner_type)."""
+    return config.architecture not in GENERATE_MODELS and ends_like_pooling(config.architecture)
 
 
 def is_encoder_only(config: ModelConfig) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from snippets.model_config.model_config import AttentionCache, Cache, Layer, ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.settings import deepseek_v4
 from snippets.planner.settings.attention.backends import Backend
 from snippets.planner.settings.block_size import Blocks, CacheSettings, kv_heads_per_rank
 from snippets.planner.settings.dtypes import storage_dtype
@@ -29,6 +30,8 @@ class SpecMaker:
         """The spec, None for a cache vLLM does not allocate. `skipped`: left out of quantization."""
         if isinstance(cache, StateCache):
             return self._state(cache)
+        if deepseek_v4.is_deepseek_v4(self.config):
+            return deepseek_v4.spec(cache, self.cache.kv_cache_dtype, self.cache.stored_dtype)
         kv_cache_dtype = "auto" if skipped else self.cache.kv_cache_dtype
         match cache.kind:
             case "encoder_only":
@@ -55,7 +58,8 @@ class SpecMaker:
                     indexes_kv_by_block_stride=self.backends[cache, skipped].block_stride,
                 )
             case "indexer":
-                return LayerSpec("mla", self.blocks.block_size, 1, cache.head_size, cache.head_size, dtype="uint8")
+                size = cache.head_size
+                return LayerSpec("mla", self.blocks.block_size, 1, size, size, dtype="uint8", cache_dtype=None)
             case other:
                 raise EngineArgsError(
                     "config", f"layers of kind {other!r} are not planned here; {self.config.architecture} needs them"
@@ -152,9 +156,18 @@ def _specs(
     """Specs of one layer, made once per distinct layer object."""
     key = (id(layer), skipped)
     if key not in known:
-        made = (maker.spec(cache, skipped) for cache in layer)
+        made = (maker.spec(cache, skipped) for cache in in_order(layer))
         known[key] = tuple(spec for spec in made if spec is not None)
     return known[key]
+
+
+def in_order(layer: Layer) -> Layer:
+    """Caches of one layer as vLLM registers them: an indexer is built before the attention that reads it."""
+    if len(layer) < 2:
+        return layer
+    if any(cache.kind == "sliding_mla" for cache in layer):
+        return deepseek_v4.in_order(layer)
+    return tuple(sorted(layer, key=lambda cache: cache.kind != "indexer"))
 
 
 def runs(specs: Iterable[LayerSpec]) -> Iterator[LayerRun]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.settings.kind import is_moe, uses_mla
+from snippets.planner.settings.kind import WITHOUT_PIPELINE, is_moe, uses_mla
 from snippets.planner.settings.mamba_state import state_shapes
 
 
@@ -98,6 +98,12 @@ def _context_parallel_of_heads(config: ModelConfig, args: EngineArgs) -> Iterato
 
 def _stages(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError]:
     pp, layers = args.pipeline_parallel_size, len(config.layers)
+    if pp > 1 and config.architecture in WITHOUT_PIPELINE:
+        yield EngineArgsError(
+            "pipeline_parallel_size",
+            "Pipeline parallelism is not supported for this model. Supported models implement the `SupportsPP` "
+            "interface.",
+        )
     if pp > layers:
         yield EngineArgsError(
             "pipeline_parallel_size",

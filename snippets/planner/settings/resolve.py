@@ -8,6 +8,8 @@ from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import AttentionCache, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.resolved import Resolved
+from snippets.planner.settings import deepseek_v4
+from snippets.planner.settings.architectures import verify_architecture
 from snippets.planner.settings.attention.backends import INDEXER_BLOCK_SIZE, Backend
 from snippets.planner.settings.attention.of_model import Backends, backends_of, canonical_kv_cache_dtype
 from snippets.planner.settings.batching import Batching, resolve_batching
@@ -16,7 +18,7 @@ from snippets.planner.settings.card import Card, card_of
 from snippets.planner.settings.drafter import drafter_config, verify_speculative
 from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
 from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free, uses_mla
-from snippets.planner.settings.layers import SpecMaker, runs, stages_of
+from snippets.planner.settings.layers import SpecMaker, in_order, runs, stages_of
 from snippets.planner.settings.layout import layout_errors
 from snippets.planner.settings.lengths import resolve_max_model_len
 from snippets.planner.settings.quantization import resolve_quantization
@@ -24,6 +26,7 @@ from snippets.planner.settings.turboquant import skipped_layers
 from snippets.planner.specs import LayerRun, Limits
 
 MAMBA_CACHE_MODES = ("all", "align", "none")
+USES_HIDDEN_STATES = ("eagle", "eagle3", "mtp", "dflash", "dspark")  # config/speculative.py use_eagle
 INDEXER = Backend(
     "DEEPSEEK_V32_INDEXER", block_sizes=(INDEXER_BLOCK_SIZE,), is_mla=True, is_sparse=True
 )  # the indexer's cache is registered before the layer's own
@@ -35,6 +38,7 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
     Raises EngineArgsError, naming the argument, for what vLLM would refuse: its own words where it has any.
     """
     card = card_of(gpu)
+    verify_architecture(config)
     reasons: dict[str, str] = {}
     max_model_len, reasons["max_model_len"] = resolve_max_model_len(config, args)
     dtype, reasons["dtype"] = resolve_dtype(config, args, card)
@@ -55,10 +59,10 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
         raise error
     skipped = skipped_layers(kv_cache_dtype, len(config.layers), config.is_hybrid)
     backends = backends_of(config, args, card, dtype, kv_cache_dtype, skipped)
-    canonical = canonical_kv_cache_dtype(kv_cache_dtype, backends.values())
+    canonical, stored = _stored(config, card, kv_cache_dtype, backends)
     if canonical != kv_cache_dtype:
-        reasons["kv_cache_dtype"] = f"{next(iter(backends.values())).name} stores {canonical} (mla_attention.py:329)"
-    cache = CacheSettings(dtype, canonical, mode, _spec_tokens(args), bool(skipped))
+        reasons["kv_cache_dtype"] = f"{_any_name(backends)} stores {canonical} (attention/mla_attention.py:329)"
+    cache = CacheSettings(dtype, canonical, mode, _spec_tokens(args), bool(skipped), stored)
     first = _first_backend(config, backends, skipped)
     blocks = resolve_blocks(config, args, cache, first, max_model_len)
     reasons["block_size"] = blocks.reason
@@ -97,6 +101,13 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
     )
 
 
+def _stored(config: ModelConfig, card: Card, kv_cache_dtype: str, backends: Backends) -> tuple[str, str]:
+    """The cache dtype under the name that the backend gives it, and the storage dtype where the model decides it."""
+    if deepseek_v4.is_deepseek_v4(config):
+        return deepseek_v4.cache_dtypes(next(iter(backends.values())), card, kv_cache_dtype)
+    return canonical_kv_cache_dtype(kv_cache_dtype, backends.values()), ""
+
+
 def _spec_tokens(args: EngineArgs) -> int:
     return args.speculative.num_speculative_tokens if args.speculative is not None else 0
 
@@ -125,9 +136,10 @@ def _mamba_cache_mode(config: ModelConfig, args: EngineArgs, batching: Batching,
 def _first_backend(config: ModelConfig, backends: Backends, skipped: frozenset[int]) -> Backend | None:
     """The backend of the first layer that is not recurrent: it sets the block size (platforms/interface.py:597)."""
     for i, layer in enumerate(config.layers):
-        for cache in layer:
+        for cache in in_order(layer):
             if isinstance(cache, AttentionCache) and cache.kind != "encoder_only":
-                return INDEXER if cache.kind == "indexer" else backends[cache, i in skipped]
+                is_v32 = cache.kind == "indexer" and (cache, False) not in backends
+                return INDEXER if is_v32 else backends[cache, i in skipped]
     return None
 
 
@@ -170,14 +182,15 @@ def _drafter(
     nothing: frozenset[int] = frozenset()
     backends = backends_of(draft, args, card, cache.dtype, cache.kv_cache_dtype, nothing)
     maker = SpecMaker(draft, args, cache, blocks, backends)
-    specs = (maker.spec(item) for layer in draft.layers for item in layer)
+    specs = (maker.spec(item) for layer in draft.layers for item in in_order(layer))
     return tuple(runs(spec for spec in specs if spec is not None))
 
 
 def _hybrid_manager_off(config: ModelConfig, args: EngineArgs) -> tuple[bool, str]:
-    """config/vllm.py:1571."""
+    """config/vllm.py:1571. Chunked attention alone does not turn it off: the environment allows it by default."""
     if args.disable_hybrid_kv_cache_manager:
         return True, "given"
-    if attention_chunk_size(config) is not None:
-        return True, "off by default with chunked local attention (config/vllm.py:1590)"
+    method = args.speculative.method if args.speculative is not None else ""
+    if attention_chunk_size(config) is not None and method in USES_HIDDEN_STATES:
+        return True, f"off with chunked local attention and {method} (config/vllm.py:1582)"
     return False, "on (config/vllm.py:1637)"

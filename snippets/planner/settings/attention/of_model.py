@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.settings import deepseek_v4
 from snippets.planner.settings.attention.backends import BACKENDS, Backend
 from snippets.planner.settings.attention.select import Question, choose_backend, fa_version, is_quantized, supports_fa
 from snippets.planner.settings.card import Card
 from snippets.planner.settings.kind import GEMMA4_TYPES, SINK_ARCHITECTURES, is_mm_prefix_lm
 
 Backends = dict[tuple[AttentionCache, bool], Backend]
+WITHOUT_CHOICE = ("indexer", "compressor", "encoder_only")
 SM120_SPARSE = ("auto", "fp8", "fp8_e4m3")
 
 
@@ -23,6 +25,10 @@ def backends_of(
     Raises EngineArgsError with vLLM's words when none fits.
     """
     found: Backends = {}
+    if deepseek_v4.is_deepseek_v4(config):
+        backend = deepseek_v4.choose(args, card)
+        caches = (cache for layer in config.layers for cache in layer if isinstance(cache, AttentionCache))
+        return dict.fromkeys(((cache, False) for cache in caches), backend)
     for cache, is_skipped in _attention(config, skipped):
         if (cache, is_skipped) not in found:
             layer_dtype = "auto" if is_skipped else kv_cache_dtype
@@ -33,7 +39,7 @@ def backends_of(
 def _attention(config: ModelConfig, skipped: frozenset[int]) -> Iterable[tuple[AttentionCache, bool]]:
     for i, layer in enumerate(config.layers):
         for cache in layer:
-            if isinstance(cache, AttentionCache) and cache.kind not in ("indexer", "encoder_only"):
+            if isinstance(cache, AttentionCache) and cache.kind not in WITHOUT_CHOICE:
                 yield cache, i in skipped
 
 
@@ -64,7 +70,7 @@ def question_of(
         block_size=args.block_size,
         use_mla=is_mla,
         has_sink=config.architecture in SINK_ARCHITECTURES,
-        use_sparse=is_mla and isinstance(topk, int),
+        use_sparse=cache.is_sparse,
         use_mm_prefix=not is_mla and cache.kind != "cross" and is_mm_prefix_lm(config),
         use_per_head_quant_scales=_per_head_scales(config),
         attn_type="encoder_decoder" if cache.kind == "cross" else "decoder",

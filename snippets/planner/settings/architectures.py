@@ -1,0 +1,43 @@
+"""Model classes that vLLM 0.26.0 serves; every other name is refused as vLLM refuses it."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+from functools import cache
+
+from snippets.model_config.model_config import ModelConfig
+from snippets.model_config.registry import DROPPED
+from snippets.planner.engine_args import EngineArgsError
+
+
+NAMED_BY_TYPE = ("deepseek_vl_v2",)  # vLLM's own config class names the architecture
+
+
+@cache
+def served() -> frozenset[str]:
+    """Class names in the registry (model_executor/models/registry.py)."""
+    raw = pkgutil.get_data("snippets.planner.settings", "architectures.json")  # works from inside a zip too
+    if raw is None:
+        raise FileNotFoundError("snippets/planner/settings/architectures.json")
+    return frozenset(json.loads(raw)["served"])
+
+
+def verify_architecture(config: ModelConfig) -> None:
+    """Refuse a class vLLM 0.26.0 does not have (registry.py _raise_for_unsupported)."""
+    name = config.architecture
+    if name in served() or (not name and config.fields.get("model_type") in NAMED_BY_TYPE):
+        return
+    if name in DROPPED:
+        raise EngineArgsError(
+            "architectures",
+            f"Model architecture {name} was supported in vLLM until v{DROPPED[name]}, and is not supported anymore. "
+            "Please use an older version of vLLM if you want to use this model architecture.",
+        )
+    if not name:
+        raise EngineArgsError("architectures", "No model architectures are specified: add architectures to the config")
+    raise EngineArgsError(
+        "architectures",
+        f"Model architectures [{name!r}] are not supported for now. vLLM 0.26.0 has no class of that name; what its "
+        "Transformers fallback would cache is not planned here.",
+    )
