@@ -19,6 +19,7 @@ from snippets.planner.answers.step_work import (
     attention_flops,
     cache_bytes_read,
     prompt_attention_flops,
+    rank_weights,
     sparse_tokens_of,
 )
 from snippets.planner.engine_args import EngineArgs
@@ -39,6 +40,11 @@ class Server:
     args: EngineArgs
     resolved: Resolved
     weights: Sequence[RankWeights]
+
+    @classmethod
+    def of(cls, config: ModelConfig, gpu: Gpu, args: EngineArgs, resolved: Resolved) -> Server:
+        """With weights counted from the config. Raises what rank_weights() raises."""
+        return cls(config, gpu, args, resolved, rank_weights(config, args, gpu))
 
     @property
     def num_cards(self) -> int:
@@ -94,7 +100,7 @@ def decode_bound(server: Server, batch: int, context_tokens: int) -> DecodeBound
         return server.weights[stage].bytes_for(requests * replicas) + cache[stage] * requests
 
     def operations(stage: int, requests: float) -> float:
-        return (server.weights[stage].flops_per_token + attention) * requests
+        return server.weights[stage].flops_for(requests, replicas) + attention * requests
 
     flops = _peak_flops(server)
     reading = computing = None
@@ -124,11 +130,13 @@ def prefill_bound(server: Server, prompt_tokens: int) -> PrefillBound:
     flops, args = _peak_flops(server), server.args
     if flops is None:
         return PrefillBound(prompt_tokens, None, None, _not_known(server))
-    stages = args.pipeline_parallel_size
-    attention = prompt_attention_flops(server.config, prompt_tokens, args.tensor_parallel_size, stages)
-    seconds = [(weights.prompt_flops(prompt_tokens) + attention) / flops for weights in server.weights]
-    rate = args.data_parallel_size * prompt_tokens / max(seconds)
-    return PrefillBound(prompt_tokens, sum(seconds), rate, _not_known(server))
+    attention = prompt_attention_flops(
+        server.config, prompt_tokens, args.tensor_parallel_size, args.pipeline_parallel_size
+    )
+    alone = [(weights.prompt_flops(prompt_tokens) + attention) / flops for weights in server.weights]
+    replicas = args.data_parallel_size
+    busy = [(weights.prompt_flops(prompt_tokens, replicas) + attention) / flops for weights in server.weights]
+    return PrefillBound(prompt_tokens, sum(alone), replicas * prompt_tokens / max(busy), _not_known(server))
 
 
 def cost_per_million_tokens(server: Server, bound: DecodeBound, price_per_card_hour: float) -> float | None:

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import AttentionCache, ModelConfig
+from snippets.planner.answers.asked import AnswerError
 from snippets.planner.cache.pages import spec_of, unpadded_page_size_bytes
+from snippets.planner.engine_args import EngineArgs
 from snippets.planner.specs import Limits, Stage
+from snippets.planner.weights.use import stage_uses
 
 _MULTIPLY_AND_ADD = 2
 
@@ -39,15 +43,37 @@ class RankWeights:
         """Weight bytes a step with so many tokens reads; `tokens` over all ranks that share the experts."""
         return self.read_bytes + self.expert_bytes * self.expert_share_read(tokens)
 
-    @property
-    def flops_per_token(self) -> float:
-        """Of all matrices, on this rank; experts by the share a token uses."""
+    def flops_for(self, tokens: float, replicas: int = 1) -> float:
+        """Of all matrices, on this rank; the experts' tokens come from all replicas that share them."""
         used = self.experts_per_token / self.num_experts if self.num_experts else 0.0
-        return _MULTIPLY_AND_ADD * (self.parameters + self.expert_parameters * used)
+        return _MULTIPLY_AND_ADD * tokens * (self.parameters + self.expert_parameters * used * replicas)
 
-    def prompt_flops(self, tokens: int) -> float:
-        """Of all matrices for a prompt, on this rank."""
-        return self.flops_per_token * tokens - _MULTIPLY_AND_ADD * self.head_parameters * (tokens - 1)
+    def prompt_flops(self, tokens: int, replicas: int = 1) -> float:
+        """Of all matrices for a prompt (for one in each replica), on this rank."""
+        return self.flops_for(tokens, replicas) - _MULTIPLY_AND_ADD * self.head_parameters * (tokens - 1)
+
+
+def rank_weights(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> tuple[RankWeights, ...]:
+    """One rank of each pipeline stage. Raises WeightsError when the weights cannot be counted, AnswerError when the
+    config does not say how many experts a token uses.
+    """
+    chosen = experts_per_token(config)
+    if config.num_experts and not chosen:
+        raise AnswerError(
+            "num_experts_per_tok", "num_experts_per_tok is missing, and what a step reads of the experts depends on it"
+        )
+    return tuple(
+        RankWeights(
+            read_bytes=use.always.num_bytes,
+            parameters=use.always.parameters,
+            head_parameters=use.head.parameters,
+            expert_bytes=use.routed.num_bytes,
+            expert_parameters=use.routed.parameters,
+            num_experts=use.num_experts,
+            experts_per_token=chosen if use.num_experts else 0,
+        )
+        for use in stage_uses(config, args, gpu.compute_capability)
+    )
 
 
 def cache_bytes_read(stage: Stage, limits: Limits, context_tokens: int, sparse_tokens: int = 0) -> float:

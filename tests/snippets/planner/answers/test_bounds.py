@@ -10,7 +10,7 @@ import pytest
 from snippets.catalog.gpus import Gpu, gpu
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.answers.bounds import Server, cost_per_million_tokens, decode_bound, prefill_bound
-from snippets.planner.answers.step_work import RankWeights, attention_flops, cache_bytes_read, pairs
+from snippets.planner.answers.step_work import RankWeights, attention_flops, cache_bytes_read, pairs, rank_weights
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.evidence.logs import config_of
 from snippets.planner.settings import resolve
@@ -115,6 +115,27 @@ def test_32_tokens_of_qwen3_30b_touch_87_percent_of_its_128_experts() -> None:
     assert comb(127, 8) / comb(128, 8) == 120 / 128
     assert experts.bytes_for(32) == pytest.approx(1_000 * (1 - (120 / 128) ** 32))
     assert experts.bytes_for(1) == pytest.approx(1_000 * 8 / 128)
+
+
+def test_qwen3_30b_uses_3_3_billion_parameters_of_a_token_and_deepseek_v3_37_billion() -> None:
+    # As their model cards say; the input embedding, of which a token takes a row, is counted there.
+    for model, embedding, active in (("qwen3-30b-a3b", 151_936 * 2_048, 3.3e9), ("deepseek-v3", 129_280 * 7_168, 37e9)):
+        counted = rank_weights(config_of(model), EngineArgs(), gpu("h200"))[0]
+        assert counted.flops_for(1) / 2 + embedding == pytest.approx(active, rel=0.02)
+
+
+def test_counted_weights_are_those_of_the_published_files() -> None:
+    counted = rank_weights(config_of("qwen2.5-7b"), EngineArgs(), gpu("rtx-4090"))[0]
+    assert counted == QWEN
+
+
+def test_experts_shared_among_replicas_are_computed_for_the_tokens_of_all() -> None:
+    # Two replicas share 128 experts: each rank holds half and computes the tokens of both, as much as one alone would.
+    args = EngineArgs(data_parallel_size=2, enable_expert_parallel=True)
+    alone = rank_weights(config_of("qwen3-30b-a3b"), EngineArgs(), gpu("h100-80gb"))[0]
+    shared = rank_weights(config_of("qwen3-30b-a3b"), args, gpu("h100-80gb"))[0]
+    assert shared.expert_bytes == pytest.approx(alone.expert_bytes / 2, rel=1e-3)
+    assert shared.flops_for(10, replicas=2) == pytest.approx(alone.flops_for(10), rel=1e-3)
 
 
 def test_a_window_reads_no_more_than_itself() -> None:
