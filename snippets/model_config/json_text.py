@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 from snippets.model_config.model_config import ConfigError
@@ -86,9 +87,10 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
-def parse(text: str) -> dict[str, object]:
+def parse(text: str, repeated: list[str] | None = None) -> dict[str, object]:
     """The object a config.json holds. Bare Infinity and NaN pass, as in Python's json; of equal keys the last wins.
 
+    Keys that stand twice in one object are added to `repeated`.
     Raises ConfigError with line and column where the text is not JSON, and a sentence where it is something else.
     """
     if len(text) > MAX_CHARACTERS:
@@ -99,7 +101,7 @@ def parse(text: str) -> dict[str, object]:
         raise error_at(text, len(text) - len(text.lstrip()), guess)
     _check_depth(text)
     try:
-        value = json.loads(text, parse_int=_whole)
+        value = json.loads(text, parse_int=_whole, object_pairs_hook=lambda pairs: _pairs(pairs, repeated))
     except json.JSONDecodeError as error:
         hint = _hint(text, error.pos)
         raise error_at(text, error.pos, hint or f"{error.msg[:1].lower()}{error.msg[1:]}.") from None
@@ -109,6 +111,13 @@ def parse(text: str) -> dict[str, object]:
     except (RecursionError, ValueError):
         raise error_at(text, 0, "the text could not be read as JSON.") from None
     return _object(text, value)
+
+
+def _pairs(pairs: list[tuple[str, object]], repeated: list[str] | None) -> dict[str, object]:
+    found = dict(pairs)
+    if repeated is not None and len(found) != len(pairs):
+        repeated.extend(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+    return found
 
 
 def _object(text: str, value: object) -> dict[str, object]:

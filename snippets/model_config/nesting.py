@@ -31,13 +31,14 @@ class ClassDefaults:
     text_model_type: Mapping[str, str]  # of a composite model's decoder
     aliases: Mapping[str, Mapping[str, str]]  # canonical name → the name in the file
     defaults: Mapping[str, Mapping[str, int]]
+    served: frozenset[str]  # class names vLLM 0.26.0 has (model_executor/models/registry.py)
 
 
 @cache
 def class_defaults() -> ClassDefaults:
     """The table of class_defaults.json."""
     data = json.loads(pkgutil.get_data("snippets.model_config", "class_defaults.json") or b"{}")
-    return ClassDefaults(data["text_model_type"], data["aliases"], data["defaults"])
+    return ClassDefaults(data["text_model_type"], data["aliases"], data["defaults"], frozenset(data["served"]))
 
 
 def text_fields(root: Fields) -> tuple[Fields, str]:

@@ -14,7 +14,7 @@ from snippets.model_config.lengths import lengths
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.model_config.nesting import text_fields
 from snippets.model_config.quantization import read_quantization
-from snippets.model_config.registry import is_pooling, unsupported
+from snippets.model_config.registry import is_pooling, stranger, unsupported
 from snippets.model_config.sizes import read_decoder
 from snippets.model_config.traits import encoder_tokens, is_multimodal, mtp_layers, num_experts
 
@@ -24,8 +24,13 @@ def read_text(text: str, quant_text: str | None = None) -> ModelConfig:
 
     Raises ConfigError with line and column where the text is not JSON, with the field where a value is at fault.
     """
-    quant = parse(quant_text) if quant_text is not None else None
-    return read_config(parse(text), quant)
+    repeated: list[str] = []
+    fields = parse(text, repeated)
+    config = read_config(fields, parse(quant_text) if quant_text is not None else None)
+    notes = tuple(
+        f"{shown(name)} stands twice in one object: the last one counts." for name in list(dict.fromkeys(repeated))[:5]
+    )
+    return dataclasses.replace(config, notes=config.notes + notes)
 
 
 def read_config(fields: Mapping[str, object], quant_fields: Mapping[str, object] | None = None) -> ModelConfig:
@@ -58,7 +63,7 @@ def read_config(fields: Mapping[str, object], quant_fields: Mapping[str, object]
         dtype=auto_dtype(root, text, root_type, pooling),
         quantization=read_quantization(root, text, quant_fields),
         num_experts=num_experts(text),
-        is_multimodal=is_multimodal(root),
+        is_multimodal=is_multimodal(root, model_type),
         is_encoder_decoder=tokens > 0,
         max_encoder_tokens=tokens,
         num_nextn_predict_layers=mtp_layers(text),
@@ -78,9 +83,13 @@ def read_config(fields: Mapping[str, object], quant_fields: Mapping[str, object]
 def _architecture(root: Fields) -> str:
     names = root.items("architectures")
     if not names:
+        root.note("The config names no architectures: vLLM needs --hf-overrides for it, or takes it for an embedder.")
         return ""
     if not isinstance(names[0], str):
         raise root.error("architectures[0]", f"is {shown(names[0])}: a class name is needed there.")
+    note = stranger(names[0])
+    if note:
+        root.note(note)
     return names[0]
 
 

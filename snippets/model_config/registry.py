@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from snippets.model_config.nesting import class_defaults
+
 # _PREVIOUSLY_SUPPORTED_MODELS: the last version that served them
 LAST_SERVED: Mapping[str, str] = {
     "0.10.2": "MotifForCausalLM Phi4FlashForCausalLM DonutForConditionalGeneration MllamaForConditionalGeneration",
@@ -32,6 +34,13 @@ POOLING = (
     "ForAudioClassification", "ForImageClassification", "ForVideoClassification", "ClassificationModel",
     "ForRewardModeling", "RewardModel", "Model",
 )  # fmt: skip
+
+
+def stranger(architecture: str) -> str:
+    """A sentence when vLLM 0.26.0 has no class of its own for an architecture; "" when it has one."""
+    if architecture in class_defaults().served or architecture in DROPPED:
+        return ""
+    return f"vLLM 0.26.0 has no class for {architecture}: it would try its Transformers backend, or refuse."
 
 
 def is_pooling(architecture: str) -> bool:

@@ -34,8 +34,10 @@ def mtp_layers(text: Fields) -> int:
     return 0
 
 
-def is_multimodal(root: Fields) -> bool:
+def is_multimodal(root: Fields, model_type: str) -> bool:
     """Whether the model takes pictures or sound beside text."""
+    if model_type == "whisper":
+        return True
     for key in MULTIMODAL_KEYS:
         if root.values.get(key) is not None:
             root.raw(key)

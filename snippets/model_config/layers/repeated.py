@@ -11,7 +11,16 @@ MAX_TIMES = 64
 
 
 def longcat(decoder: Decoder) -> tuple[Layer, ...]:
-    """LongCat-Flash: two MLA blocks in every layer (vLLM longcat_flash.py FlashDecoderLayer)."""
+    """LongCat-Flash-Ngram: two MLA blocks in every layer (vLLM longcat_flash.py FlashDecoderLayer).
+
+    Plain LongCat-Flash is refused: how many layers vLLM 0.26.0 builds for it depends on the installed transformers.
+    """
+    if decoder.model_type == "longcat_flash":
+        raise decoder.text.error(
+            "model_type",
+            'is "longcat_flash": vLLM 0.26.0 builds 28 or 56 layers of it, as the installed transformers counts them. '
+            "Give the layer specs directly.",
+        )
     return ((latent(decoder), latent(decoder)),) * decoder.num_layers
 
 

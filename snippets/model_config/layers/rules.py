@@ -27,25 +27,29 @@ RULES: Mapping[str, Rule] = {
         "glm4v_moe_text glm4v_text glm_ocr_text gpt2 gpt_bigcode gpt_neox gptj granite granitemoe "
         "granitemoeshared grok-1 hunyuan hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hy_v3 hyperclovax "
         "internlm internlm2 jais kimi_vl_text llava_llama minicpm minimax_m2 mixtral mpt nemotron olmo olmo2 "
-        "olmoe opt orion param2moe persimmon phi phi3 phi3_v phi4 phi4mm phimoe qwen qwen2_moe qwen3_moe "
-        "qwen3_omni_moe_text qwen3_vl_moe_text RefinedWeb RefinedWebModel sarvam_moe seed_oss solar stablelm "
-        "starcoder2 step1 step3_text telechat xverse",
+        "olmoe opt orion param2moe persimmon phi phi3 phi3_v phi4 phi4mm phimoe qwen qwen3_omni_moe_text "
+        "qwen3_vl_moe_text qwen3_vl_text RefinedWeb RefinedWebModel sarvam_moe seed_oss solar stablelm starcoder2 "
+        "step1 step3_text telechat xverse",
         PLAIN,
     ),
     # LlamaAttention reads layer_types where the config has them
     **_each(
-        "llama mistral ministral ministral3 internlm3 fairseq2_llama iquestcoder smollm3 telechat3 teleflm apertus "
+        "llama mistral ministral ministral3 internlm3 fairseq2_llama iquestcoder telechat3 teleflm apertus "
         "flex_olmo mellum",
         BY_LAYER,
     ),
-    **_each("qwen2 qwen3 qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text qwen3_vl_text mimo", QWEN),
+    **_each("qwen2 qwen3 qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text mimo", QWEN),
     "gpt_oss": windows.gpt_oss,
     "gemma2": Windows(derive=fixed(2, 1)),
-    "gemma3_text": Windows(derive=every(6)),
+    "gemma3_text": windows.gemma3,
     "gemma3n_text": unequal.gemma3n,
     **_each("gemma4_text gemma4_unified_text", unequal.gemma4),
     "llama4_text": unequal.llama4,
-    **_each("cohere2 cohere2_moe", Windows(derive=every(4))),
+    "cohere2": Windows(derive=every(4)),
+    "cohere2_moe": Windows(derive=windows.cohere2_moe),
+    "qwen2_moe": Windows(by_layer=False, derive=windows.qwen2_moe, gated=True),
+    "qwen3_moe": Windows(by_layer=False, gated=True),
+    "smollm3": Windows(derive=windows.smollm3),
     **_each("exaone4 exaone_moe", Windows(derive=every(4))),
     "laguna": Windows(takes_one=False),
     "afmoe": Windows(derive=windows.afmoe),

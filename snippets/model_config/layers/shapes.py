@@ -13,6 +13,9 @@ DIVIDE = frozenset({
     "opt", "orion", "ouro", "phi", "qwen2", "qwen2_moe", "RefinedWeb", "RefinedWebModel", "stablelm", "step1",
 })  # fmt: skip
 
+# Model classes of vLLM whose attention has no grouped KV heads
+ALL_HEADS = ("gpt2", "gptj", "gpt_neox", "bloom", "opt", "phi", "codegen")
+
 
 def divided_head_size(text: Fields, hidden_size: int, num_heads: int) -> int:
     """hidden_size over the heads, for the classes of DIVIDE; a head_dim that says otherwise is refused."""
@@ -39,7 +42,10 @@ def kv_heads(model_type: str, text: Fields, num_heads: int) -> int:
         return num_heads
     if model_type == "step3_text":
         return 1
-    return total_num_kv_heads(text, num_heads)
+    found = total_num_kv_heads(text, num_heads)
+    if model_type in ALL_HEADS and found != num_heads:
+        raise text.error("num_key_value_heads", f"is {found}, but vLLM's class keeps all {num_heads} heads.")
+    return found
 
 
 def _falcon(model_type: str, text: Fields, num_heads: int) -> int:

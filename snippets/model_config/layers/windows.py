@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from snippets.model_config.decoder import Decoder
+from snippets.model_config.layers.encoders import encoder_only
 from snippets.model_config.model_config import Layer
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -42,6 +43,35 @@ def every(default: int) -> Derive:
         return tuple(SLIDING if (index + 1) % period else FULL for index in range(decoder.num_layers))
 
     return derive
+
+
+def qwen2_moe(decoder: Decoder) -> tuple[str, ...]:
+    """Qwen2-MoE's map: even layers below max_window_layers slide (configuration_qwen2_moe.py)."""
+    last = decoder.text.optional_integer("max_window_layers", minimum=0) or 0
+    slides = decoder.text.flag("use_sliding_window")
+    return tuple(SLIDING if slides and index < last and index % 2 == 0 else FULL for index in range(decoder.num_layers))
+
+
+def smollm3(decoder: Decoder) -> tuple[str, ...]:
+    """SmolLM3's map: with use_sliding_window, the layers without rotary position slide."""
+    text = decoder.text
+    step = text.optional_integer("no_rope_layer_interval", maximum=4096) or 4
+    rope = text.integers("no_rope_layers", decoder.num_layers)
+    if rope is None:
+        rope = tuple(int((index + 1) % step != 0) for index in range(decoder.num_layers))
+    slides = text.flag("use_sliding_window") and window_of(decoder) > 0
+    return tuple(SLIDING if slides and not has_rope else FULL for has_rope in rope)
+
+
+def cohere2_moe(decoder: Decoder) -> tuple[str, ...]:
+    """Cohere2-MoE's map: the first dense layers have a pattern of their own (configuration_cohere2_moe.py)."""
+    text = decoder.text
+    dense = min(text.optional_integer("first_k_dense_replace", minimum=0) or 0, decoder.num_layers)
+    early = text.optional_integer("prefix_dense_sliding_window_pattern", maximum=4096) or 1
+    period = text.optional_integer("sliding_window_pattern", maximum=4096) or 4
+    first = [bool((index + 1) % early) for index in range(dense)]
+    rest = [bool((index + 1) % period) for index in range(decoder.num_layers - dense)]
+    return tuple(SLIDING if slides else FULL for slides in (*first, *rest))
 
 
 def afmoe(decoder: Decoder) -> tuple[str, ...]:
@@ -94,6 +124,17 @@ class Windows:
             return (decoder.full(),) * decoder.num_layers
         full, sliding = decoder.full(), decoder.sliding(window)
         return tuple(sliding if word == SLIDING else full for word in types)
+
+
+def gemma3(decoder: Decoder) -> tuple[Layer, ...]:
+    """Gemma 3: five sliding layers to a full one; its embedding model looks both ways and keeps nothing."""
+    if not decoder.text.flag("use_bidirectional_attention"):
+        return Windows(derive=every(6))(decoder)
+    if decoder.architecture == "Gemma3TextModel":  # models/config.py Gemma3TextModelConfig
+        return encoder_only(decoder)
+    raise decoder.text.error(
+        "use_bidirectional_attention", "is true: this reader knows that for Gemma3TextModel (embeddings) alone."
+    )
 
 
 def gpt_oss(decoder: Decoder) -> tuple[Layer, ...]:
