@@ -16,7 +16,6 @@ from typing import Any
 
 from snippets.model_config.model_config import ModelConfig
 from snippets.model_config.read import read_config
-from snippets.planner.specs import LayerRun, LayerSpec
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,6 @@ class Layout:
 
     categories: tuple[str, ...]
     config: str | None  # a key of the catalog or of configs.json; None when the model is not known
-    layers: tuple[LayerRun, ...]  # instead of a config, where settings are not resolved for that model
     unknown: str  # why nothing can be computed; "" when it can
     inferred: str  # what the log itself leaves out
     exception: str  # why a computed figure is known to differ
@@ -87,10 +85,6 @@ def _layout(fields: Mapping[str, Any]) -> Layout:
     return Layout(
         categories=tuple(fields["categories"]),
         config=fields.get("config"),
-        layers=tuple(
-            LayerRun(run["count"], LayerSpec(**{k: v for k, v in run.items() if k != "count"}))
-            for run in fields.get("layers", ())
-        ),
         unknown=fields.get("unknown", ""),
         inferred=fields.get("inferred", ""),
         exception=fields.get("exception", ""),

@@ -52,10 +52,6 @@ def server_of(log: Log, layout: Layout) -> Server:
     """The server of a log whose layout is known. Raises what resolve() raises."""
     given = {**log.settings, **layout.settings}
     version = layout.rules or log.vllm_version or UNSTATED_VERSION
-    if layout.layers:
-        in_flight = max_in_flight_tokens(version, given["max_num_batched_tokens"], 1)
-        limits = Limits(given["max_model_len"], max_in_flight_tokens=in_flight)
-        return Server(version, (layout.layers,), limits, given["block_size"])
     if layout.config is None:
         raise ValueError(f"the layout of {log.id} is not known: {layout.unknown}")
     config = config_of(layout.config)
