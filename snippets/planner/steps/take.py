@@ -73,6 +73,8 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
         steps.failures.append(error)
         return steps
     fixed = given.available if given.available is not None else args.kv_cache_memory_bytes or None  # 0 is as not given
+    if fixed is None and not any(steps.resolved.stages):
+        fixed = 0  # nothing is cached, and nothing measured (v1/engine/core.py:275)
     try:
         steps.weights = _weights(config, card, args, given)
         steps.budgets = _budgets(config, card, args, steps, given)

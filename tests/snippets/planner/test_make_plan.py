@@ -12,6 +12,7 @@ import pytest
 
 from snippets.catalog.configs import catalog_config, config_entries
 from snippets.catalog.gpus import gpu
+from snippets.model_config.read import read_config
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
@@ -195,6 +196,23 @@ def test_given_weights_stand_for_the_counted() -> None:
     made = plan({"weights_bytes": 10 * GIB}, max_model_len=8192)
     assert made.weights_bytes == 10 * GIB
     assert made.budget is not None and made.budget.weights_given
+
+
+def test_a_model_without_a_cache_starts_whatever_its_weights() -> None:
+    encoder = {
+        "architectures": ["XLMRobertaModel"],
+        "model_type": "xlm-roberta",
+        "num_hidden_layers": 24,
+        "hidden_size": 1024,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+        "vocab_size": 250002,
+        "max_position_embeddings": 8194,
+        "torch_dtype": "float16",
+    }
+    made = make_plan(read_config(encoder), RTX_4090, EngineArgs())
+    assert made.errors == ()
+    assert made.cache is not None and made.cache.groups == ()
 
 
 def test_auto_takes_the_longest_context_that_fits() -> None:
