@@ -119,11 +119,15 @@ Control = Number | Choice | Word | Check | Text
 
 @dataclass(frozen=True)
 class Group:
-    """Controls that belong together, in the order of the story. A folded group opens with a click."""
+    """Controls that belong together, in the order of the story. A folded group opens with a click.
+
+    One that names a section stands inside it, beside what it changes.
+    """
 
     label: str
     controls: tuple[Control, ...]
     folded: bool = False
+    section: str = ""
 
 
 @dataclass(frozen=True)

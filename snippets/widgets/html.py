@@ -138,14 +138,20 @@ def _figures_html(answers: Mapping[Layout, Answer]) -> str:
     return "".join(figure_html(partial(drawn, index)) for index in range(len(answers["wide"].view.figures)))
 
 
-def _section_html(widget: Widget, section: Section, answers: Mapping[Layout, Answer]) -> str:
+def _groups_html(widget: Widget, section: str, typed: Mapping[str, str], view: View) -> str:
+    return "".join(group_html(widget.name, group, typed, view) for group in widget.groups if group.section == section)
+
+
+def _section_html(widget: Widget, section: Section, typed: Mapping[str, str], answers: Mapping[Layout, Answer]) -> str:
     """A part of the results. One with a title opens; what is in it stands there for both widths."""
+    groups = _groups_html(widget, section.name, typed, answers["wide"].view)
     shown = answers["wide"].sections[section.name]
 
     def drawn(index: int, layout: Layout) -> Figure:
         return answers[layout].sections[section.name].figures[index]
 
     parts = (
+        tag("div", groups, class_="section-controls") if groups else "",
         tag("div", *map(to_html, shown.before), data_part="before"),
         *(figure_html(partial(drawn, index)) for index in range(len(shown.figures))),
         tag("div", *map(to_html, shown.after), data_part="after"),
@@ -158,8 +164,8 @@ def _section_html(widget: Widget, section: Section, answers: Mapping[Layout, Ans
     return tag("details", summary, *parts, class_="section", open=section.open, **names)
 
 
-def _sections_html(widget: Widget, place: str, answers: Mapping[Layout, Answer]) -> str:
-    parts = [_section_html(widget, section, answers) for section in widget.sections if section.place == place]
+def _sections_html(widget: Widget, place: str, typed: Mapping[str, str], answers: Mapping[Layout, Answer]) -> str:
+    parts = [_section_html(widget, one, typed, answers) for one in widget.sections if one.place == place]
     return tag("div", *parts, class_=f"sections sections-{place}") if parts else ""
 
 
@@ -174,14 +180,14 @@ def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
     head = tag("p", text(widget.title), class_="widget-title", id=title) + tag(
         "div", _status_html(), class_="widget-state"
     )
-    groups = "".join(group_html(widget.name, group, typed, view) for group in widget.groups)
+    groups = _groups_html(widget, "", typed, view)
     actions = "".join(action_html(action, view) for action in widget.actions)
     results = (
-        _sections_html(widget, "top", answers)
+        _sections_html(widget, "top", typed, answers)
         + _readouts_html(view.readouts)
         + (tag("div", actions, class_="widget-actions") if actions else "")
         + tag("div", _figures_html(answers), class_="widget-figures")
-        + _sections_html(widget, "side", answers)
+        + _sections_html(widget, "side", typed, answers)
         + tag("div", *(tag("p", text(note)) for note in view.notes), class_="widget-notes")
     )
     body = tag("div", groups, class_="widget-controls") + tag("div", results, class_="widget-results")
@@ -191,7 +197,7 @@ def widget_html(widget: Widget, state: Mapping[str, str] | None = None) -> str:
         tag("noscript", tag("p", NO_SCRIPT, class_="widget-noscript")),
         *(presets_html(bar, typed) for bar in widget.preset_bars),
         tag("div", tag("div", body, class_="widget-body"), class_="widget-room"),
-        _sections_html(widget, "below", answers),
+        _sections_html(widget, "below", typed, answers),
         tag("div", _tools_html(widget), class_="widget-foot"),
         tag("p", class_="widget-said", aria_live="polite"),
         name=widget.name,

@@ -1,0 +1,178 @@
+"""The answer before everything else: it starts or it does not, how many requests, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from snippets.planner.plan import Plan
+from snippets.planner.report.simultaneous import requests_at_once
+from snippets.planner.specs import CachePlan
+from snippets.units import GIB, KIB, MIB, count, gib, kib, mib
+from snippets.widgets.declare import Readout, Tone
+from snippets.widgets.planning.question import Answered
+
+Verdict = Literal["fits", "tight", "refused", "missing", "empty", "no cache"]
+
+WORDS = {
+    "empty": "Paste a config.json, or choose a model.",
+    "refused": "vLLM 0.26.0 would refuse to start.",
+    "missing": "There is no plan yet: something is missing.",
+    "no cache": "vLLM 0.26.0 would start. No layer of {model} keeps a KV cache.",
+    "fits": "It fits: {requests} of {tokens} tokens at once.",
+    "replicas": "It fits: {requests} of {tokens} tokens at once on each of {n} replicas.",
+    "tight": "It may fit: {requests} of {tokens} tokens at once, if all goes as expected.",
+    "range": "{low} to {high} within the error bar of the memory.",
+    "same": "The same at both ends of the error bar.",
+    "tight detail": "At the low end of the error bar vLLM would refuse to start; at the high end: {high}.",
+    "given": "From the memory given, so without an error bar.",
+    "capped": "Memory would hold {memory}; max_num_seqs = {most} decides.",
+    "request": "{n} request",
+    "requests": "{n} requests",
+    "at once": "requests at once",
+    "cache": "left for the cache",
+    "tokens": "KV cache size",
+    "one": "one request of {tokens}",
+    "token": "one more token",
+    "weights": "weights, one card",
+    "to": "{low} to {high}",
+    "at least": "up to {high}",
+    "printed": "the log: {x}x",
+    "of memory": "{n} by memory",
+    "held": "reserved to admit it",
+    "marginal": "at full context",
+    "counted": "counted from the config",
+    "typed": "as given",
+    "none": "–",
+}
+
+
+def say(key: str, **values: object) -> str:
+    """A sentence of this module's words."""
+    return WORDS[key].format(**values)
+
+
+def requests(n: int) -> str:
+    """ "1 request", "14 requests"."""
+    return say("request" if n == 1 else "requests", n=count(n))
+
+
+def verdict(answer: Answered | None) -> Verdict:
+    """How the plan came out."""
+    if answer is None:
+        return "empty"
+    plan = answer.plan
+    if plan.cache is None:
+        return "refused" if any(error.from_vllm for error in plan.errors) else "missing"
+    if not plan.cache.groups:
+        return "no cache"
+    return "tight" if plan.budget is not None and plan.cache_low is None else "fits"
+
+
+def headline(answer: Answered | None) -> str:
+    """One sentence that answers."""
+    found = verdict(answer)
+    if answer is None or found in ("refused", "missing"):
+        return WORDS[found]
+    cache = answer.plan.cache
+    if found == "no cache" or cache is None:
+        return say("no cache", model=answer.question.name)
+    copies = answer.question.args.data_parallel_size
+    key = "replicas" if found == "fits" and copies > 1 else found
+    n = requests_at_once(answer.plan) or 0
+    return say(key, requests=requests(n), tokens=count(cache.max_model_len), n=copies)
+
+
+def _at_once(cache: CachePlan | None, plan: Plan) -> int:
+    most = plan.resolved.max_num_seqs if plan.resolved else 0
+    return 0 if cache is None else min(int(cache.max_concurrency), most)
+
+
+def surely(answer: Answered | None) -> str:
+    """How sure the answer is, in a sentence; empty where there is none."""
+    found = verdict(answer)
+    if answer is None or found not in ("fits", "tight"):
+        return ""
+    plan = answer.plan
+    assert plan.cache is not None and plan.resolved is not None
+    memory, most = int(plan.cache.max_concurrency), plan.resolved.max_num_seqs
+    capped = [say("capped", memory=count(memory), most=count(most))] if memory > most else []
+    low, high = _at_once(plan.cache_low, plan), _at_once(plan.cache_high, plan)
+    if plan.budget is None:
+        bar = WORDS["given"]
+    elif found == "tight":
+        bar = say("tight detail", high=requests(high))
+    else:
+        bar = WORDS["same"] if low == high else say("range", low=count(low), high=count(high))
+    return " ".join([*capped, bar])
+
+
+def _ends(low: float | None, high: float | None, digits: int = 0) -> str:
+    if high is None:
+        return ""
+    if low is None:
+        return say("at least", high=count(high, digits))
+    return "" if low == high else say("to", low=count(low, digits), high=count(high, digits))
+
+
+def _memory(name: str, label: str, size: float | None, tone: Tone, detail: str = "") -> Readout:
+    if size is None:
+        return Readout(name, label, WORDS["none"], "", tone)
+    value, _, unit = size_text(size).partition(" ")
+    return Readout(name, label, value, unit, tone, detail)
+
+
+def size_text(size: float) -> str:
+    """Bytes in the unit that fits, GiB with two decimals, smaller ones whole where they are."""
+    if size >= GIB:
+        return gib(size)
+    unit, text = (MIB, mib) if size >= MIB else (KIB, kib)
+    return text(size, 0 if size % unit == 0 else 1)
+
+
+def readouts(answer: Answered | None) -> tuple[Readout, ...]:
+    """Six numbers; a dash where there is none."""
+    plan = answer.plan if answer else None
+    cache = plan.cache if plan else None
+    return (
+        _requests(plan),
+        _available(plan),
+        _tokens(plan),
+        _memory(
+            "request",
+            say("one", tokens=count(cache.max_model_len) if cache else WORDS["none"]),
+            cache.blocks_per_request * cache.bytes_per_block if cache else None,
+            "kv",
+            WORDS["held"],
+        ),
+        _memory("token", WORDS["token"], plan.kv_bytes_per_token if plan else None, "kv", WORDS["marginal"]),
+        _memory("weights", WORDS["weights"], plan.weights_bytes if plan else None, "weights", _weights_detail(answer)),
+    )
+
+
+def _weights_detail(answer: Answered | None) -> str:
+    return WORDS["typed" if answer and answer.question.weights_bytes is not None else "counted"]
+
+
+def _requests(plan: Plan | None) -> Readout:
+    if plan is None or plan.cache is None or plan.resolved is None:
+        return Readout("requests", WORDS["at once"], WORDS["none"], tone="limit")
+    detail = say("printed", x=count(plan.cache.max_concurrency, 2))
+    return Readout("requests", WORDS["at once"], count(_at_once(plan.cache, plan)), "", "kv", detail)
+
+
+def _available(plan: Plan | None) -> Readout:
+    if plan is None or plan.available_bytes is None:
+        return Readout("available", WORDS["cache"], WORDS["none"], "", "kv")
+    ends = ""
+    if plan.budget is not None:
+        ends = _ends(plan.budget.available.low / GIB, plan.budget.available.high / GIB, 2)
+    left = plan.available_bytes
+    tone: Tone = "kv" if left > 0 else "limit"
+    return Readout("available", WORDS["cache"], count(left / GIB, 2), "GiB", tone, ends)
+
+
+def _tokens(plan: Plan | None) -> Readout:
+    if plan is None or plan.cache is None:
+        return Readout("tokens", WORDS["tokens"], WORDS["none"], "", "kv")
+    low, high = (end.kv_cache_size_tokens if end else None for end in (plan.cache_low, plan.cache_high))
+    return Readout("tokens", WORDS["tokens"], count(plan.cache.kv_cache_size_tokens), "tokens", "kv", _ends(low, high))

@@ -1,0 +1,69 @@
+"""A pasted config.json: read once, refused with its place, and in a link only the fields that were used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from urllib.parse import quote
+
+from snippets.model_config.model_config import ConfigError, ModelConfig
+from snippets.model_config.read import read_text
+from snippets.widgets.declare import TextError
+
+MOST_IN_LINK = 2000  # characters of the address
+NOT_IN_LINK = "paste-again"
+WORDS = {
+    "again": "The config.json was too long for the link: paste it again.",
+    "place": "Line {line}, column {column}: {message}",
+}
+
+
+@lru_cache(8)
+def own_config(typed: str) -> ModelConfig:
+    """The config. Raises TextError with the place where it has one."""
+    if typed.strip() == NOT_IN_LINK:
+        raise TextError(WORDS["again"])
+    try:
+        return read_text(typed)
+    except ConfigError as error:
+        message = str(error)
+        if error.line and f"line {error.line}" not in message:
+            message = WORDS["place"].format(line=error.line, column=error.column, message=message)
+        raise TextError(message, error.line, error.column) from None
+
+
+def check_config(typed: str) -> None:
+    """Nothing, or a config. Raises TextError."""
+    if typed.strip():
+        own_config(typed)
+
+
+def reduced(config: ModelConfig) -> str:
+    """The fields that the reader used, as compact JSON."""
+    kept: dict[str, object] = {}
+    for name in config.used:
+        _copy(config.fields, kept, name.split("."))
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def _copy(source: object, target: dict[str, object], path: list[str]) -> None:
+    """One field by its path, with what is around it."""
+    first, *rest = path
+    if not isinstance(source, Mapping) or first not in source:
+        return
+    if not rest:
+        target[first] = source[first]
+        return
+    inner = target.setdefault(first, {})
+    if isinstance(inner, dict):
+        _copy(source[first], inner, rest)
+
+
+@lru_cache(8)
+def in_link(typed: str) -> str | None:
+    """The fields that the reader used, as JSON; None where that is too long for a link."""
+    if not typed.strip():
+        return ""
+    short = reduced(own_config(typed))
+    return short if len(quote(short, safe="-_.!~*'()")) <= MOST_IN_LINK else None

@@ -1,0 +1,96 @@
+"""One request against its length: held now, reserved to admit the longest, printed by the log; and what FP8 gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from snippets.draw.figure import Figure, Layout
+from snippets.draw.planner.growth import Growth, Point, growth_figure
+from snippets.draw.scale import memory_text
+from snippets.planner.answers.length_curve import LengthCurve, fp8_gain, length_curve
+from snippets.planner.plan import Plan
+from snippets.units import count, times
+from snippets.widgets.declare import Shown, Values
+from snippets.widgets.parts.nodes import Node, table, words
+from snippets.widgets.planning.question import Answered, answered
+
+WORDS = {
+    "none": "Without a plan there is no request to look at.",
+    "three": "Three answers, easily taken for one",
+    "asked": "asked",
+    "answer": "answer",
+    "what for": "what it is for",
+    "held half": "held now by a request of {tokens} tokens",
+    "held": "held now by a request of {tokens} tokens",
+    "reserved": "reserved to admit max_model_len = {tokens}",
+    "printed": "printed by the log",
+    "held for": "what it really takes",
+    "reserved for": "decides whether vLLM starts, and the printed concurrency",
+    "printed for": "tokens in the pool as vLLM words them: concurrency × max_model_len",
+    "gain": "What --kv-cache-dtype {dtype} gains with the same memory",
+    "tokens": "tokens",
+    "bytes": "bytes held",
+    "requests": "requests at once",
+    "no gain": "vLLM would refuse {dtype} here: {why}",
+}
+NAME = "planner-growth"
+SIXTEEN_BIT = ("auto", "bfloat16", "float16")
+FP8 = "fp8"
+GAIN_LENGTHS = 5
+
+
+def _fp8(found: Answered) -> Plan | None:
+    """The same with FP8 keys and values; None where the cache is not in 16 bits."""
+    resolved = found.plan.resolved
+    if resolved is None or resolved.kv_cache_dtype not in SIXTEEN_BIT:
+        return None
+    return found.question.plan(replace(found.question.args, kv_cache_dtype=FP8), found.plan.available_bytes)
+
+
+def _points(curve: LengthCurve) -> tuple[Point, ...]:
+    return tuple(Point(point.tokens, point.held_bytes, point.reserved_bytes) for point in curve.points)
+
+
+def growth_section(values: Values, layout: Layout) -> Shown:
+    """The drawing, the three answers, and the gain of FP8 by length."""
+    found = answered(values)
+    nothing = Figure(NAME, "", "")
+    if found is None or found.plan.cache is None or found.plan.resolved is None or not found.plan.cache.groups:
+        return Shown((words(WORDS["none"]),), (nothing,))
+    cache, resolved = found.plan.cache, found.plan.resolved
+    curve, fp8 = length_curve(cache, resolved), _fp8(found)
+    growth = Growth(curve.fixed_bytes, curve.bytes_per_token, _points(curve))
+    if fp8 is not None and fp8.cache is not None and fp8.resolved is not None:
+        growth = replace(growth, other=_points(length_curve(fp8.cache, fp8.resolved)), other_dtype=FP8)
+    return Shown((), (growth_figure(growth, NAME, layout),), (_three(found.plan, curve), *_gain(found.plan, fp8)))
+
+
+def _three(plan: Plan, curve: LengthCurve) -> Node:
+    assert plan.cache is not None
+    half, last = curve.points[len(curve.points) // 2], curve.points[-1]
+    rows: Sequence[Sequence[Node]] = (
+        (WORDS["held"].format(tokens=count(half.tokens)), memory_text(half.held_bytes), WORDS["held for"]),
+        (WORDS["held"].format(tokens=count(last.tokens)), memory_text(last.held_bytes), WORDS["held for"]),
+        (
+            WORDS["reserved"].format(tokens=count(last.tokens)),
+            memory_text(plan.cache.blocks_per_request * plan.cache.bytes_per_block),
+            WORDS["reserved for"],
+        ),
+        (WORDS["printed"], f"{count(plan.cache.kv_cache_size_tokens)} {WORDS['tokens']}", WORDS["printed for"]),
+    )
+    return table(WORDS["three"], (WORDS["asked"], WORDS["answer"], WORDS["what for"]), rows, (1,), (), f"{NAME}-three")
+
+
+def _gain(plan: Plan, fp8: Plan | None) -> tuple[Node, ...]:
+    if fp8 is None or plan.cache is None or plan.resolved is None:
+        return ()
+    if fp8.cache is None or fp8.resolved is None:
+        why = fp8.errors[0].message if fp8.errors else ""
+        return (words(WORDS["no gain"].format(dtype=FP8, why=why)),)
+    longest = min(plan.cache.max_model_len, fp8.cache.max_model_len)
+    lengths = sorted({max(1, longest >> n) for n in range(0, 2 * GAIN_LENGTHS, 2)})
+    gains = fp8_gain(plan.cache, plan.resolved, fp8.cache, fp8.resolved, lengths)
+    rows = [(count(gain.tokens), f"÷ {gain.held:.2f}", times(gain.requests, 2)) for gain in gains]
+    head = (WORDS["tokens"], WORDS["bytes"], WORDS["requests"])
+    return (table(WORDS["gain"].format(dtype=FP8), head, rows, (0, 1, 2), (), f"{NAME}-gain"),)

@@ -1,0 +1,28 @@
+"""The answer itself, and why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from snippets.draw.figure import Layout
+from snippets.widgets.declare import Shown, Values
+from snippets.widgets.parts.nodes import Node, el
+from snippets.widgets.planning.answer import headline, surely, verdict
+from snippets.widgets.planning.question import answered
+from snippets.widgets.planning.refusal import refusal
+
+
+def answer_section(defaults: Mapping[str, str]) -> Callable[[Values, Layout], Shown]:
+    """The section; `defaults` are the controls that a button may set."""
+
+    def show(values: Values, layout: Layout) -> Shown:
+        found = answered(values)
+        sure = surely(found)
+        inside: list[Node] = [el("strong", headline(found))]
+        if sure:
+            inside += [" ", el("span", sure, class_="verdict-range")]
+        line = el("p", *inside, class_=f"verdict verdict-{verdict(found).replace(' ', '-')}", data_said=True)
+        errors = found.plan.errors if found else ()
+        return Shown((line, *refusal(errors, defaults)))
+
+    return show
