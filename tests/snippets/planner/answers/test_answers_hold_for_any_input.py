@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snippets.planner.answers.in_flight import Pool, Traffic, in_flight
-from snippets.planner.answers.lengths import Lengths
+from snippets.planner.answers.lengths import KINDS, Kind, Lengths
 from snippets.planner.answers.prefix_reuse import Group, PrefixReuse
 from snippets.planner.answers.right_size import amount, right_size
 from snippets.planner.answers.step_work import pairs
@@ -18,7 +18,7 @@ from snippets.sim.paged import cdiv
 @st.composite
 def lengths(draw: st.DrawFn) -> Lengths:
     mean = draw(st.integers(2, 3_000))
-    kind = draw(st.sampled_from(["fixed", "uniform", "lognormal"]))
+    kind: Kind = draw(st.sampled_from(KINDS))
     return Lengths(kind, mean, draw(st.floats(0, (mean - 1) / 1.74 if kind == "uniform" else 5_000)))
 
 
