@@ -73,7 +73,7 @@ LAYER = (
     "mamba_type",
 )
 
-MOST_KEPT = 10_000
+MOST_KEPT = 2_000
 
 Answer = dict[str, object]
 Read = TypeVar("Read")
