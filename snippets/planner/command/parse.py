@@ -11,7 +11,8 @@ from snippets.planner.command.errors import UsageError
 from snippets.planner.command.normalise import normalised
 from snippets.planner.command.other_flags import add_other_flags
 from snippets.planner.command.own_flags import add_own_flags
-from snippets.planner.command.traffic import add_traffic_flags
+from snippets.planner.command.questions.bounds import add_bound_flags
+from snippets.planner.command.questions.traffic import add_traffic_flags
 
 DESCRIPTION = """\
 What vLLM 0.26.0 makes of a model, a card and its flags: KV cache blocks, tokens, requests at once, the log lines, or
@@ -36,6 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", dest="model_flag", help=argparse.SUPPRESS)  # vLLM's older way to name it
     add_own_flags(parser)
     add_traffic_flags(parser)
+    add_bound_flags(parser)
     add_other_flags(parser)
     return parser
 

@@ -14,14 +14,15 @@ from typing import NamedTuple
 from snippets.catalog.gpus import Gpu, UnknownGpuError, gpu
 from snippets.planner.cache.spec_lines import answer
 from snippets.planner.command.errors import UsageError
-from snippets.planner.command.layout_table import layout_json, layout_table, layout_text
 from snippets.planner.command.lists import gpu_list, model_list
 from snippets.planner.command.other_flags import sort_others
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
+from snippets.planner.command.questions.bounds import bounds, bounds_json, bounds_text
+from snippets.planner.command.questions.layout_table import layout_json, layout_table, layout_text
+from snippets.planner.command.questions.traffic import traffic_answer, traffic_json, traffic_text
 from snippets.planner.command.read_input import Input, read_model
 from snippets.planner.command.speculative import speculative
-from snippets.planner.command.traffic import traffic_answer, traffic_json, traffic_text
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
 from snippets.planner.report.other_version import lines_of_version
@@ -109,6 +110,8 @@ def _plan(values: argparse.Namespace) -> int:
     more: list[Section] = []
     if (traffic := traffic_answer(values, plan)) is not None:
         more.append(Section("requests_in_flight", traffic_json(traffic), traffic_text(traffic)))
+    if (bound := bounds(values, plan, traffic)) is not None:
+        more.append(Section("bounds", bounds_json(bound), bounds_text(bound)))
     if values.layouts is not None:
         made = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
         more.append(Section("layouts", layout_json(made), layout_text(made)))

@@ -228,3 +228,20 @@ def test_layouts_on_four_cards_list_what_fits_and_what_is_refused(capsys: Stream
 def test_layouts_on_no_cards_are_exit_code_2(capsys: Streams) -> None:
     assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--layouts", "0"]) == 2
     assert "0 cards" in capsys.readouterr().err
+
+
+def test_a_price_gives_bounds_of_speed_and_cost(capsys: Streams) -> None:
+    line = ["llama-3.1-8b", *EIGHT_K, "--available-kv-gib", "4", "--price-per-hour", "0.36"]
+    assert main([*line, "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["bounds"]
+    # A step reads 4 × 8,192 tokens of 131,072 bytes and all weights but the embedding table, at 1,008 GB/s.
+    read = 4 * 8192 * 131_072 + 16_060_522_496 - 128_256 * 4096 * 2
+    assert made["max_tokens_per_second"] == pytest.approx(4 / (read / 1008e9), rel=1e-3)
+    assert made["min_cost_per_million_tokens"] == pytest.approx(0.36 / 3600 / made["max_tokens_per_second"] * 1e6)
+    assert main(line) == 0
+    assert "Upper bound of speed, decoding 4 requests of 8,192 tokens" in capsys.readouterr().out
+
+
+def test_a_price_below_nothing_is_exit_code_2(capsys: Streams) -> None:
+    assert main(["llama-3.1-8b", *EIGHT_K, "--price-per-hour", "-1"]) == 2
+    assert capsys.readouterr().err == "--price-per-hour: a price is 0 or more.\n"
