@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import pkgutil
-from functools import cache
-
 from snippets.model_config.model_config import ModelConfig
+from snippets.model_config.nesting import class_defaults
 from snippets.model_config.registry import DROPPED
 from snippets.planner.engine_args import EngineArgsError
 
-
 NAMED_BY_TYPE = ("deepseek_vl_v2",)  # vLLM's own config class names the architecture
-
-
-@cache
-def served() -> frozenset[str]:
-    """Class names in the registry (model_executor/models/registry.py)."""
-    raw = pkgutil.get_data("snippets.planner.settings", "architectures.json")  # works from inside a zip too
-    if raw is None:
-        raise FileNotFoundError("snippets/planner/settings/architectures.json")
-    return frozenset(json.loads(raw)["served"])
 
 
 def verify_architecture(config: ModelConfig) -> None:
     """Refuse a class vLLM 0.26.0 does not have (registry.py _raise_for_unsupported)."""
     name = config.architecture
-    if name in served() or (not name and config.fields.get("model_type") in NAMED_BY_TYPE):
+    if name in class_defaults().served or (not name and config.fields.get("model_type") in NAMED_BY_TYPE):
         return
     if name in DROPPED:
         raise EngineArgsError(

@@ -9,7 +9,6 @@ from snippets.model_config.model_config import ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.settings.attention.backends import Backend
 from snippets.planner.settings.dtypes import storage_dtype
-from snippets.planner.settings.kind import head_size, uses_mla
 from snippets.planner.settings.mamba_state import BYTES, state_bytes, state_dtypes, state_shapes
 from snippets.planner.settings.turboquant import slot_bytes
 
@@ -125,11 +124,11 @@ def attention_bytes_per_token(config: ModelConfig, args: EngineArgs, cache: Cach
     """Bytes of one token in one attention layer of a hybrid, as the alignment counts them."""
     if cache.kv_cache_dtype.startswith("turboquant_"):
         heads = kv_heads_per_rank(config.num_kv_heads, args.tensor_parallel_size)
-        packed = heads * slot_bytes(cache.kv_cache_dtype, head_size(config))
+        packed = heads * slot_bytes(cache.kv_cache_dtype, config.head_size)
         return lcm(packed, _full_bytes_per_token(config, args, cache.dtype, "auto")) if cache.skips_layers else packed
-    if uses_mla(config):
+    if config.use_mla:
         stored = storage_dtype(cache.kv_cache_dtype, cache.dtype)
-        width = head_size(config) // 2 if cache.kv_cache_dtype == "int4_per_token_head" else head_size(config)
+        width = config.head_size // 2 if cache.kv_cache_dtype == "int4_per_token_head" else config.head_size
         return width * BYTES[stored] + (8 if cache.kv_cache_dtype.endswith("per_token_head") else 0)
     return _full_bytes_per_token(config, args, cache.dtype, cache.kv_cache_dtype)
 
@@ -137,7 +136,7 @@ def attention_bytes_per_token(config: ModelConfig, args: EngineArgs, cache: Cach
 def _full_bytes_per_token(config: ModelConfig, args: EngineArgs, dtype: str, kv_cache_dtype: str) -> int:
     """FullAttentionSpec(block_size=1).page_size_bytes (v1/kv_cache_interface.py:328)."""
     heads = kv_heads_per_rank(config.num_kv_heads, args.tensor_parallel_size)
-    width = head_size(config)
+    width = config.head_size
     if kv_cache_dtype == "nvfp4":
         width = width // 2 + width // 16
     elif kv_cache_dtype == "int4_per_token_head":

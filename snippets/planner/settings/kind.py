@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
-from snippets.model_config.registry import is_pooling as ends_like_pooling
+from snippets.model_config.model_config import ModelConfig, StateCache
 
 GENERATE_MODELS = (
     "ChatGLMModel",
@@ -53,7 +52,7 @@ MAMBA_PREFIX_CACHING = (
 
 def is_pooling(config: ModelConfig) -> bool:
     """Embedding, classification and reward models: runner "pooling" (config/model.py:932 _get_default_runner_type)."""
-    return config.architecture not in GENERATE_MODELS and ends_like_pooling(config.architecture)
+    return config.is_pooling and config.architecture not in GENERATE_MODELS
 
 
 def is_encoder_only(config: ModelConfig) -> bool:
@@ -66,15 +65,6 @@ def is_attention_free(config: ModelConfig) -> bool:
     """Recurrent layers only."""
     kinds = {isinstance(cache, StateCache) for layer in config.layers for cache in layer}
     return kinds == {True}
-
-
-def uses_mla(config: ModelConfig) -> bool:
-    """Multi-head latent attention anywhere (config/model.py:1647 use_mla)."""
-    return any(
-        isinstance(cache, AttentionCache) and cache.kind in ("mla", "sliding_mla")
-        for layer in config.layers
-        for cache in layer
-    )
 
 
 def is_moe(config: ModelConfig) -> bool:
@@ -97,27 +87,3 @@ def attention_chunk_size(config: ModelConfig) -> int | None:
         return None
     value = config.text_fields.get("attention_chunk_size")
     return value if isinstance(value, int) else None
-
-
-def head_size(config: ModelConfig) -> int:
-    """The one head size vLLM takes for the whole model (model_arch_config_convertor.py:50 get_head_size)."""
-    attention = [cache for layer in config.layers for cache in layer if isinstance(cache, AttentionCache)]
-    latent = [cache.head_size for cache in attention if cache.kind == "mla"]
-    if latent:
-        return latent[0]
-    text = config.text_fields
-    if config.model_type in GEMMA4_TYPES:
-        return max(_int(text.get("head_dim")), _int(text.get("global_head_dim"))) or _per_head(config)
-    if config.model_type == "zamba2":
-        return _int(text.get("attention_head_dim"))
-    if config.model_type == "nemotron_h" and attention:
-        return attention[0].head_size  # NemotronHConfig maps attention_head_dim to head_dim
-    return _int(text.get("head_dim")) or _int(text.get("hidden_size_per_head")) or _per_head(config)
-
-
-def _per_head(config: ModelConfig) -> int:
-    return config.hidden_size // config.num_attention_heads if config.num_attention_heads else 0
-
-
-def _int(value: object) -> int:
-    return value if isinstance(value, int) else 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.settings.kind import WITHOUT_PIPELINE, is_moe, uses_mla
+from snippets.planner.settings.kind import WITHOUT_PIPELINE, is_moe
 from snippets.planner.settings.mamba_state import state_shapes
 
 
@@ -68,7 +68,7 @@ def _context_parallel_of_heads(config: ModelConfig, args: EngineArgs) -> Iterato
     kinds = {cache.kind for layer in config.layers for cache in layer}
     if kinds & {"sliding", "sliding_mla"}:
         yield EngineArgsError("decode_context_parallel_size", "DCP not support sliding window.")
-    if uses_mla(config):
+    if config.use_mla:
         return
     kv_heads = config.num_kv_heads
     if kv_heads < 1:

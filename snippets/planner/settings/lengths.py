@@ -50,22 +50,11 @@ def parse_max_model_len(text: str) -> int | str | None:
     return length
 
 
-def longrope_default(config: ModelConfig) -> int | None:
-    """The shorter default of a LongRoPE model, None for all others (config/model.py:2231)."""
-    text = config.text_fields
-    for name in ("rope_parameters", "rope_scaling"):
-        rope = text.get(name)
-        if isinstance(rope, dict) and "longrope" in (rope.get("rope_type"), rope.get("type")):
-            original = text.get("original_max_position_embeddings", config.max_model_len)
-            return int(original) if isinstance(original, (int, float)) else None
-    return None
-
-
 def resolve_max_model_len(config: ModelConfig, args: EngineArgs) -> tuple[int, str]:
     """The length in force before any auto-fit, and why (config/model.py:2152 _get_and_verify_max_len)."""
     asked = args.max_model_len
     if asked is None or asked == "auto":
-        length = longrope_default(config) or config.max_model_len
+        length = config.default_max_model_len or config.max_model_len
         why = "shrunk later to what fits" if asked == "auto" else "not given"
         return (
             length,

@@ -17,7 +17,7 @@ from snippets.planner.settings.block_size import Blocks, CacheSettings, resolve_
 from snippets.planner.settings.card import Card, card_of
 from snippets.planner.settings.drafter import drafter_config, verify_speculative
 from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
-from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free, uses_mla
+from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free
 from snippets.planner.settings.layers import SpecMaker, in_order, runs, stages_of
 from snippets.planner.settings.layout import layout_errors
 from snippets.planner.settings.lengths import resolve_max_model_len
@@ -44,7 +44,7 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
     dtype, reasons["dtype"] = resolve_dtype(config, args, card)
     quantization, reasons["quantization"] = resolve_quantization(config, args, card)
     kv_cache_dtype, reasons["kv_cache_dtype"] = resolve_kv_cache_dtype(config, args)
-    if kv_cache_dtype == "nvfp4" and uses_mla(config):
+    if kv_cache_dtype == "nvfp4" and config.use_mla:
         raise EngineArgsError(
             "kv_cache_dtype",
             "nvfp4 KV cache is not supported with MLA (Multi-head Latent Attention) backends. Please use a different "
