@@ -11,14 +11,18 @@ from functools import cache
 from typing import Literal
 
 from snippets.planner.evidence.logs import Layout, Log, layouts, logs, published
-from snippets.planner.evidence.predict import Figures, predict, server_of
+from snippets.planner.evidence.predict import Figures, Server, predict, server_of, with_blocks
 from snippets.units import GIB
 
 HALF_OF_LAST_DIGIT = 0.005  # GiB, and of a concurrency
 OPTIMISTIC = 0.01  # a promise of memory that is not there, beyond this share
 
-Status = Literal["agrees", "differs", "exception", "no memory printed", "nothing to compare", "layout not known"]
+Status = Literal[
+    "agrees", "differs", "exception", "consistent", "no memory printed", "nothing to compare", "layout not known"
+]
 COMPARABLE: tuple[Status, ...] = ("agrees", "differs", "exception")
+_MANY_BLOCKS = 10**6
+_ROUNDED_AWAY = 16  # blocks that a token line may hide: it divides them among the groups
 _FIGURES = ("kv_tokens", "gpu_blocks", "max_concurrency", "error_estimated_max_len", "error_kv_tokens")
 
 
@@ -58,7 +62,7 @@ def compare(log: Log, layout: Layout) -> Agreement:
     printed_gib = layout.available_gib if layout.available_gib is not None else log.printed.get("available_kv_gib")
     server = server_of(log, layout)
     if printed_gib is None:
-        return Agreement(log, layout, "no memory printed")
+        return _without_memory(log, layout, server)
     per_stage = layout.available_gib_per_stage or (float(printed_gib),) * len(server.stages)
     low, middle, high = (
         predict(server, [int((gib + shift) * GIB) for gib in per_stage])
@@ -74,6 +78,22 @@ def compare(log: Log, layout: Layout) -> Agreement:
         return Agreement(log, layout, "nothing to compare", expected=middle)
     status: Status = "agrees" if all(checks.values()) else "exception" if layout.exception else "differs"
     return Agreement(log, layout, status, tuple(checks), _deviation(middle, log), middle)
+
+
+def _without_memory(log: Log, layout: Layout, server: Server) -> Agreement:
+    """Whether some number of blocks gives all the figures that are printed; it takes two figures to tell."""
+    names = tuple(name for name in _FIGURES if name in log.printed)
+    if "max_concurrency" not in names or len(names) < 2:
+        return Agreement(log, layout, "no memory printed")
+    if "gpu_blocks" in names:
+        about = int(log.printed["gpu_blocks"])
+    else:
+        about = round(log.printed["kv_tokens"] * _MANY_BLOCKS / (with_blocks(server, _MANY_BLOCKS).kv_tokens or 1))
+    tried = (with_blocks(server, about + shift) for shift in range(-_ROUNDED_AWAY, _ROUNDED_AWAY + 1))
+    for figures in tried:
+        if all(_between(name, figures, log, figures) for name in names):
+            return Agreement(log, layout, "consistent", names, expected=figures)
+    return Agreement(log, layout, "differs", names)
 
 
 def _between(name: str, low: Figures, log: Log, high: Figures) -> bool:

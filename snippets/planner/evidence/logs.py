@@ -16,6 +16,7 @@ from typing import Any
 
 from snippets.model_config.model_config import ModelConfig
 from snippets.model_config.read import read_config
+from snippets.planner.specs import LayerRun, LayerSpec
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Layout:
     settings: Mapping[str, Any]  # inferred settings that take the place of stated ones
     num_speculative_tokens: int  # of a drafter
     drafter_layers: Mapping[str, int]  # layers a drafter adds, by kind: copies of the target's
+    drafter: LayerRun | None  # layers a drafter adds that are unlike the target's
     rules: str | None  # the version whose rules count, where the log names none or a development build
     available_gib: float | None  # where the printed one is another rank's
     available_gib_per_stage: tuple[float, ...]
@@ -91,10 +93,15 @@ def _layout(fields: Mapping[str, Any]) -> Layout:
         settings={name: value for name, value in fields.items() if name not in _OWN},
         num_speculative_tokens=fields.get("num_speculative_tokens", 0),
         drafter_layers=fields.get("drafter_layers", {}),
+        drafter=_run(fields["drafter"]) if "drafter" in fields else None,
         rules=fields.get("rules"),
         available_gib=fields.get("available_gib"),
         available_gib_per_stage=tuple(fields.get("available_gib_per_stage", ())),
     )
+
+
+def _run(fields: Mapping[str, Any]) -> LayerRun:
+    return LayerRun(fields["count"], LayerSpec(**{name: value for name, value in fields.items() if name != "count"}))
 
 
 @cache

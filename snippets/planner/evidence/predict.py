@@ -85,6 +85,12 @@ def predict(server: Server, available_bytes: Sequence[int]) -> Figures:
     return Figures(plan.num_gpu_blocks, tokens, plan.max_concurrency)
 
 
+def with_blocks(server: Server, num_gpu_blocks: int) -> Figures:
+    """The figures for so many blocks, whatever the memory."""
+    limits = replace(server.limits, num_gpu_blocks_override=num_gpu_blocks)
+    return predict(replace(server, limits=limits), [2**50] * len(server.stages))
+
+
 def _stored(server: Server, available_bytes: Sequence[int]) -> int | None:
     """Blocks that fit where the longest request does not; None when they cannot be told apart (several groups)."""
     try:
@@ -101,9 +107,10 @@ def _speculative(layout: Layout) -> SpeculativeConfig | None:
 
 
 def _with_drafter(stages: tuple[Stage, ...], layout: Layout) -> tuple[Stage, ...]:
-    """The drafter's layers, as copies of the target's of that kind, at the end of the last stage."""
+    """The drafter's layers at the end of the last stage: copies of the target's, or of its own kind."""
     copies = tuple(
         LayerRun(count, next(run.spec for run in stages[-1] if run.spec.kind == kind))
         for kind, count in layout.drafter_layers.items()
     )
-    return (*stages[:-1], (*stages[-1], *copies))
+    own = (layout.drafter,) if layout.drafter else ()
+    return (*stages[:-1], (*stages[-1], *copies, *own))

@@ -19,6 +19,7 @@ class CategoryRow:
     comparable: int  # with known layout, printed memory, and a figure to hold against it
     agree: int  # within the rounding of the print
     largest_deviation: float  # of those that agree: planner / log - 1, with sign
+    consistent: int  # without printed memory, but with figures that fit each other
     optimistic: int  # that promise over 1 % more than was there, known exceptions among them
     others: tuple[Agreement, ...]  # comparable, but without agreement
     left_out: tuple[Agreement, ...]  # not comparable
@@ -47,6 +48,7 @@ def _row(category: str, of: Iterable[Agreement]) -> CategoryRow:
         comparable=len(comparable),
         agree=len(agree),
         largest_deviation=max(deviations, key=abs, default=0.0),
+        consistent=sum(one.status == "consistent" for one in every),
         optimistic=sum(one.is_optimistic for one in comparable),
         others=tuple(one for one in comparable if one.status != "agrees"),
         left_out=tuple(one for one in every if one.status not in COMPARABLE),
