@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from snippets.planner.cache.held import grows
+from snippets.planner.cache.pages import page_size_bytes, spec_of
 from snippets.planner.explain.explained import Explained
 from snippets.planner.explain.pages import need, page
 from snippets.planner.explain.sources import NEEDS, OURS, PAGES, SOURCES
@@ -22,16 +25,7 @@ def cache_numbers(
     opened.append(_groups(cache))
     opened.append(_bytes_per_block(cache))
     opened.append(_num_gpu_blocks(cache, resolved, available_bytes))
-    terms = " + ".join(str(group.blocks_per_request) for group in cache.groups) or "0"
-    opened.append(
-        Explained(
-            "blocks_per_request",
-            count(cache.blocks_per_request),
-            "sum over groups of a request's blocks",
-            terms,
-            SOURCES["blocks_per_request"],
-        )
-    )
+    opened.append(_blocks_per_request(cache))
     opened.append(
         Explained(
             "max_concurrency",
@@ -91,13 +85,39 @@ def _groups(cache: CachePlan) -> Explained:
 
 def _bytes_per_block(cache: CachePlan) -> Explained:
     pages = {group.page_size_bytes for group in cache.groups}
-    if len(pages) == 1 and (size := pages.pop()) and cache.bytes_per_block % size == 0:
+    if len(cache.groups) > 1 and any(group.members for group in cache.groups):
+        formula, numbers = "sum over page sizes of page * slots: the most layers with it in a group", _slots(cache)
+    elif len(pages) == 1 and (size := pages.pop()) and cache.bytes_per_block % size == 0:
         formula = "page_size * group_size"
         numbers = f"{count(size)} * {cache.bytes_per_block // size}"
     else:
         formula, numbers = "sum of the layers' pages", " + ".join(count(g.page_size_bytes) for g in cache.groups)
     value = f"{count(cache.bytes_per_block)} bytes"
     return Explained("bytes_per_block", value, formula, numbers, SOURCES["bytes_per_block"])
+
+
+def _slots(cache: CachePlan) -> str:
+    """DeepSeek-V4's packed layout: layers of different groups that have one page size lie on each other."""
+    slots: Counter[int] = Counter()
+    for group in cache.groups:
+        layers: Counter[int] = Counter()
+        for run in group.members:
+            spec = spec_of(run.spec)
+            layers[run.spec.page_size_padded or (page_size_bytes(spec) if spec else 0)] += run.count
+        slots |= layers  # the larger of both
+    return " + ".join(f"{count(size)} * {times}" for size, times in slots.items())
+
+
+def _blocks_per_request(cache: CachePlan) -> Explained:
+    if len({group.page_size_bytes for group in cache.groups}) > 1:
+        formula = "cdiv(sum of the groups' max_memory_usage_bytes, page_size of the first)"
+        terms = " + ".join(count(group.max_bytes_per_request) for group in cache.groups)
+        numbers = f"cdiv({terms}, {count(cache.groups[0].page_size_bytes)})"
+    else:
+        formula = "sum over groups of a request's blocks"
+        numbers = " + ".join(str(group.blocks_per_request) for group in cache.groups) or "0"
+    value = count(cache.blocks_per_request)
+    return Explained("blocks_per_request", value, formula, numbers, SOURCES["blocks_per_request"])
 
 
 def _num_gpu_blocks(cache: CachePlan, resolved: Resolved, available_bytes: int) -> Explained:

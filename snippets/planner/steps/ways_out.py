@@ -17,6 +17,7 @@ Proposals = Iterator[tuple[EngineArgs, str]]
 FLAGS = {"speculative": "speculative_config"}
 MAX_CARDS = 16
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)
+CACHE_DTYPES = ("auto", "fp8", "bfloat16")  # what people use
 FEW_TOKENS = 2048  # a server rarely runs with less
 
 
@@ -117,6 +118,9 @@ def for_setting(error: EngineArgsError, longest: int, args: EngineArgs, attempt:
         length = min(fits, default=longest)
         starts = length > 0 and not attempt(replace(args, max_model_len=length))
         return [f"{flag} {length}"] if starts else []
+    if field == "kv_cache_dtype":
+        dtypes = [dtype for dtype in CACHE_DTYPES if _is_taken(attempt(_with(args, field, dtype)))]
+        return [f"{flag} {' or '.join(dtypes)}"] if dtypes else []
     default = getattr(EngineArgs(), field, None)
     if getattr(args, field, default) != default and _is_taken(attempt(_with(args, field, default))):
         return [f"leave {flag} out"]
