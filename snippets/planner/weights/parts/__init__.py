@@ -1,0 +1,1 @@
+"""The pieces a model is made of, each counted for one rank."""

@@ -1,0 +1,1 @@
+"""How matrices are stored: plain, or quantised with their scales and zero points."""
