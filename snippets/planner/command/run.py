@@ -159,14 +159,14 @@ def _bytes(gib: float | None) -> int | None:
 
 
 def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None, more: Sequence[Section]) -> str:
-    name = model.name
+    name, drafting = model.name, drafter.name if drafter else "DRAFTER"
     if values.json:
-        return json.dumps(to_json(plan, name) | {part.key: part.values for part in more}, indent=2) + "\n"
+        return json.dumps(to_json(plan, name, drafting) | {part.key: part.values for part in more}, indent=2) + "\n"
     if values.markdown:
-        return to_markdown(plan, name)
+        return to_markdown(plan, name, drafting)
     if values.csv:
         return to_csv(plan)
     if values.explain:
         return to_explanation(plan)
-    text = to_text(plan, serve_command(plan, name, drafter.name if drafter else "DRAFTER"))
+    text = to_text(plan, serve_command(plan, name, drafting))
     return "\n".join((text, *(part.text for part in more)))

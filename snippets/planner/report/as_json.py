@@ -54,8 +54,8 @@ SETTINGS = (
 )
 
 
-def to_json(plan: Plan, model: str = "MODEL") -> dict[str, object]:
-    """The plan as JSON values; SCHEMA says what each key holds. `model` stands in the command."""
+def to_json(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> dict[str, object]:
+    """The plan as JSON values; SCHEMA says what each key holds. `model` and `drafter` stand in the command."""
     cache, resolved = plan.cache, plan.resolved
     return {
         "num_gpu_blocks": cache.num_gpu_blocks if cache else None,
@@ -78,7 +78,7 @@ def to_json(plan: Plan, model: str = "MODEL") -> dict[str, object]:
         "high": _end(plan.cache_high),
         "settings": _settings(resolved) if resolved else None,
         "notes": list(plan.notes),
-        "serve_command": serve_command(plan, model),
+        "serve_command": serve_command(plan, model, drafter),
         "explained": [_explained(number) for number in plan.explained],
     }
 

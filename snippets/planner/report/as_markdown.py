@@ -18,7 +18,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines]
 
 
-def to_markdown(plan: Plan, model: str = "MODEL") -> str:
+def to_markdown(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> str:
     """Answer, log lines, figures, budget, groups, notes, command, and each number with its source."""
     card = plan.gpu.name if plan.gpu else "unnamed card"
     parts: list[list[str]] = [[f"# {model} on {card}"], [headline(plan)]]
@@ -39,7 +39,7 @@ def to_markdown(plan: Plan, model: str = "MODEL") -> str:
         parts += [["## Groups"], _table(header, groups)]
     if plan.notes:
         parts += [["## Notes"], [f"- {note}" for note in plan.notes]]
-    parts += [["## Command"], ["```bash", serve_command(plan, model), "```"]]
+    parts += [["## Command"], ["```bash", serve_command(plan, model, drafter), "```"]]
     if plan.explained:
         rows = [(n.name, n.value, n.formula, n.numbers, n.source) for n in plan.explained]
         parts += [["## How each number is made"], _table(("name", "value", "formula", "numbers", "source"), rows)]

@@ -12,7 +12,7 @@ from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
 from snippets.planner.steps import ways_out
 from snippets.planner.steps.take import StartError, Steps, cache_at
-from snippets.planner.weights.errors import WAY_OUT, WeightsError
+from snippets.planner.weights.errors import ANOTHER_SPLIT, WAY_OUT, WeightsError
 
 PLENTY = 2**60  # bytes
 GIVE_MEMORY = "Give the memory of the card as the driver reports it, or choose another card."
@@ -44,8 +44,7 @@ def explain_failure(
         ours = failure.field == "config"  # an architecture that is not planned here
         return PlanError(failure.field, message, ways_out.sentence(found, ""), from_vllm=not ours)
     if isinstance(failure, WeightsError):
-        told = message.removesuffix(WAY_OUT).rstrip()  # the way out stands in its own place
-        return PlanError(failure.field or "weights_bytes", told, WAY_OUT, from_vllm=False)
+        return _uncounted(failure, args, attempt)
     if isinstance(failure, MissingFactError):
         return PlanError("gpu", message, GIVE_MEMORY, from_vllm=False)
     field = failure.field if isinstance(failure, ConfigError) else ""
@@ -61,6 +60,15 @@ def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: way
     found = ways_out.for_memory(failure, needed, args, steps.resolved, budget, attempt)
     field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
     return PlanError(field, str(failure), ways_out.sentence(found, NO_WAY))
+
+
+def _uncounted(failure: WeightsError, args: EngineArgs, attempt: ways_out.Attempt) -> PlanError:
+    """The way out stands at the end of the message; it goes to its own place."""
+    message, field = str(failure), failure.field or "weights_bytes"
+    if message.endswith(ANOTHER_SPLIT):
+        found = ways_out.for_split(args, attempt)
+        return PlanError(field, message.removesuffix(ANOTHER_SPLIT).rstrip(), ways_out.sentence(found, ANOTHER_SPLIT))
+    return PlanError(field, message.removesuffix(WAY_OUT).rstrip(), WAY_OUT, from_vllm=False)
 
 
 def _memory_field(args: EngineArgs, budget: Budget | None) -> str:

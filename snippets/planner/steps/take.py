@@ -10,11 +10,12 @@ from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.estimate import Budget
-from snippets.planner.memory import estimate_budget
+from snippets.planner.memory.budget import estimate_budget
 from snippets.planner.memory.free_memory import free_memory_error, largest_utilization, log_gib
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CachePlan
+from snippets.planner.steps.drafter_weights import drafter_bytes
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
 from snippets.planner.weights import stage_sizes
@@ -126,12 +127,14 @@ def _weights(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> t
     """Of one rank of each stage."""
     if given.weights is not None:
         return (given.weights,) * args.pipeline_parallel_size
-    return _WEIGHTS.get(
+    counted = _WEIGHTS.get(
         config,
         gpu,
         args,
         lambda: tuple(size.num_bytes for size in stage_sizes(config, args, gpu.compute_capability)),
     )
+    *others, last = counted
+    return (*others, last + drafter_bytes(args, gpu))
 
 
 def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:

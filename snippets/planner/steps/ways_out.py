@@ -11,6 +11,7 @@ from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.estimate import Budget
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
+from snippets.planner.weights.errors import WeightsError
 
 Attempt = Callable[[EngineArgs], list[Exception]]  # what fails with these arguments
 Proposals = Iterator[tuple[EngineArgs, str]]
@@ -129,6 +130,16 @@ def for_setting(error: EngineArgsError, longest: int, args: EngineArgs, attempt:
 
 def _with(args: EngineArgs, field: str, value: Any) -> EngineArgs:
     return replace(args, **{field: value})
+
+
+def for_split(args: EngineArgs, attempt: Attempt) -> list[str]:
+    """Tensor parallel sizes with which nothing fails but, perhaps, memory."""
+    sizes = [size for size in SIZES if not _fails_before_memory(attempt(_with(args, "tensor_parallel_size", size)))]
+    return [f"--tensor-parallel-size {' or '.join(str(size) for size in sizes)}"] if sizes else []
+
+
+def _fails_before_memory(failures: list[Exception]) -> bool:
+    return any(isinstance(failure, EngineArgsError | WeightsError) for failure in failures)
 
 
 def _is_taken(failures: list[Exception]) -> bool:

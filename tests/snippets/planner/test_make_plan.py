@@ -239,3 +239,20 @@ def test_scaling_a_plan_to_other_memory_is_planning_with_it(key: str, share: flo
     if made.cache is not None and made.resolved is not None:
         other = [int(share * 8 * GIB)]
         assert cache_at(made.resolved, other, made.cache) == cache_at(made.resolved, other)
+
+
+def test_a_drafters_weights_stand_beside_the_models() -> None:
+    drafter = catalog_config("llama-3.2-1b")
+    made = plan(speculative=SpeculativeConfig("draft_model", 3, drafter), max_model_len=8192)
+    # meta-llama/Llama-3.2-1B: 1,235,814,400 parameters in BF16, its output matrix tied to the input
+    assert made.weights_bytes == LLAMA_WEIGHTS + 2 * 1_235_814_400
+
+
+def test_drafting_from_the_prompt_has_no_weights() -> None:
+    assert plan(speculative=SpeculativeConfig("ngram", 3), max_model_len=8192).weights_bytes == LLAMA_WEIGHTS
+
+
+def test_a_split_that_vllm_cannot_make_of_fp8_blocks_names_the_ones_it_can() -> None:
+    made = make_plan(catalog_config("qwen3-30b-a3b-fp8"), gpu("h200"), EngineArgs(tensor_parallel_size=8))
+    assert [error.from_vllm for error in made.errors] == [True]
+    assert made.errors[0].way_out.startswith("This works: --tensor-parallel-size 1 or 2")
