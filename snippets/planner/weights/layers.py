@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from snippets.model_config.fields import Fields
 from snippets.model_config.model_config import Layer
 from snippets.planner.weights.counting import Counting
 from snippets.planner.weights.errors import WeightsError
+from snippets.planner.weights.once import OncePerConfig
 from snippets.planner.weights.parts.feed_forward import Experts
 
 Mlp = Experts | int  # a mixture, or a dense MLP's intermediate size; 0 for none
 Rule = Callable[[Counting, int], Mlp]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LayerKind:
-    """Layers of one kind take the same bytes."""
+    """Layers of one kind take the same bytes, and are one object."""
 
     mixer: Layer
     mlp: Mlp
@@ -25,16 +26,25 @@ class LayerKind:
     names: frozenset[str]  # modules that this layer's checkpoint leaves in 16 bits
 
 
+_KINDS: OncePerConfig[tuple[LayerKind, ...]] = OncePerConfig()
+
+
 def layer_kinds(c: Counting) -> tuple[LayerKind, ...]:
     """One per decoder layer."""
-    rule = RULES.get(c.recipe.moe)
-    if rule is None:
-        raise WeightsError("architectures", f"The layers of {c.config.architecture} are not known here.")
-    mlps = (rule(c, index) for index in range(len(c.config.layers)))
-    return tuple(
-        LayerKind(mixer, mlp, _norms(c, mixer, mlp), c.skipped.of_layer(index))
-        for index, (mixer, mlp) in enumerate(zip(c.config.layers, mlps, strict=True))
-    )
+    return _KINDS.get(c.config, lambda: _layer_kinds(c))
+
+
+def _layer_kinds(c: Counting) -> tuple[LayerKind, ...]:
+    rule = RULES[c.recipe.moe]
+    known: dict[tuple[Layer, Mlp, frozenset[str]], LayerKind] = {}
+    kinds: list[LayerKind] = []
+    for index, mixer in enumerate(c.config.layers):
+        mlp, names = rule(c, index), c.skipped.of_layer(index)
+        key = (mixer, mlp, names)
+        if key not in known:
+            known[key] = LayerKind(mixer, mlp, _norms(c, mixer, mlp), names)
+        kinds.append(known[key])
+    return tuple(kinds)
 
 
 def _norms(c: Counting, mixer: Layer, mlp: Mlp) -> int:
@@ -162,14 +172,15 @@ def _pattern(text: Fields) -> tuple[object, ...]:
 
 def _nemotron_nas(c: Counting, index: int) -> Mlp:
     """nemotron_nas.py: each block has its own multiple of hidden_size, or no MLP at all."""
-    blocks = c.text.blocks("block_configs", len(c.config.layers))
-    ffn = blocks[index].child("ffn") if blocks else None
-    if ffn is None:
+    blocks = c.text.items("block_configs", len(c.config.layers))
+    block = blocks[index] if blocks else None
+    ffn = block.get("ffn") if isinstance(block, Mapping) else None
+    if not isinstance(ffn, Mapping):
         raise WeightsError("block_configs", "block_configs does not say how wide the MLPs are.")
-    if ffn.flag("no_op"):
+    if ffn.get("no_op") is True:
         return 0
-    multiple = ffn.raw("ffn_mult")
-    if ffn.flag("replace_with_linear") or not isinstance(multiple, int | float):
+    multiple = ffn.get("ffn_mult")
+    if ffn.get("replace_with_linear") is True or not isinstance(multiple, int | float):
         raise WeightsError("block_configs", f"The MLP of block {index} is of a kind that is not counted here.")
     size = int(2 * multiple * c.hidden / 3)
     return -(-size // 256) * 256

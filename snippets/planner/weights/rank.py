@@ -15,6 +15,7 @@ from snippets.planner.weights.drafter import WITHOUT_WEIGHTS, has_mtp_drafter, m
 from snippets.planner.weights.errors import WeightsError
 from snippets.planner.weights.families import FAMILIES
 from snippets.planner.weights.layers import layer_kinds
+from snippets.planner.weights.once import OncePerConfig
 from snippets.planner.weights.parts.decoder import decoder_layer
 from snippets.planner.weights.parts.deepseek_v4 import outside_streams
 from snippets.planner.weights.parts.encoder import whisper_encoder
@@ -23,7 +24,7 @@ from snippets.planner.weights.parts.towers import tower
 from snippets.planner.weights.split import CHECKPOINT, Split
 from snippets.planner.weights.storage.scheme import Scheme, scheme_of
 from snippets.planner.weights.storage.size import NOTHING, Size
-from snippets.planner.weights.storage.skipped import skipped_of
+from snippets.planner.weights.storage.skipped import Skipped, skipped_of
 
 HOPPER = (9, 0)
 _BYTES = {"bfloat16": 2, "float16": 2, "half": 2, "float32": 4, "float": 4}
@@ -38,7 +39,7 @@ def rank_weight_bytes(
     """Bytes of the parameters that vLLM's model class allocates on one rank of a pipeline stage.
 
     Without `pp_rank` the largest stage's. `compute_capability` matters for mxfp4 alone, whose kernels pad. Rotary
-    tables and what loading adds or frees are not included. Raises WeightsError when a weight cannot be counted.
+    tables, drafters and what loading adds or frees are not included. Raises WeightsError for what cannot be counted.
     """
     sizes = stage_sizes(config, args, compute_capability)
     chosen = sizes if pp_rank is None else sizes[pp_rank : pp_rank + 1]
@@ -56,23 +57,25 @@ def checkpoint_parameters(config: ModelConfig) -> int:
 def stage_sizes(
     config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int] = HOPPER
 ) -> tuple[Size, ...]:
-    """What one rank of each pipeline stage holds."""
-    c = _counting(config, args, compute_capability)
-    sizes = _stages(c, args.pipeline_parallel_size)
-    return (*sizes[:-1], sizes[-1] + _drafter(c, args, compute_capability))
+    """What one rank of each pipeline stage holds, without a drafter."""
+    return _stages(_counting(config, args, compute_capability), args.pipeline_parallel_size)
 
 
-def _drafter(c: Counting, args: EngineArgs, compute_capability: tuple[int, int]) -> Size:
-    """Beside the last stage: MTP layers, or a whole model, which is not split into stages."""
+def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int] = HOPPER) -> int:
+    """What a drafter adds to each rank of the last stage: MTP layers, or a whole model, which has no stages.
+
+    0 without speculation and for methods without weights. Raises WeightsError for other kinds of drafters.
+    """
     if has_mtp_drafter(args):
-        return mtp_layers(c, args, layer_kinds(c))
+        c = _counting(config, args, compute_capability)
+        return mtp_layers(c, args, layer_kinds(c)).num_bytes
     spec = args.speculative
     if spec is None or spec.method in WITHOUT_WEIGHTS:
-        return NOTHING
+        return 0
     if spec.draft is None:
         raise WeightsError("speculative_config", "The drafter's config.json is missing.")
     alone = replace(args, speculative=None, pipeline_parallel_size=1, quantization=None)
-    return stage_sizes(spec.draft, alone, compute_capability)[0]
+    return stage_sizes(spec.draft, alone, compute_capability)[0].num_bytes
 
 
 def _counting(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> Counting:
@@ -81,8 +84,7 @@ def _counting(config: ModelConfig, args: EngineArgs, compute_capability: tuple[i
         raise WeightsError(
             "architectures", f"The weights of {config.architecture or 'this model'} are not counted here."
         )
-    root = Fields(config.fields, Record())
-    text, _ = text_fields(root)
+    root, text, skipped = _READ.get(config, lambda: _read(config))
     return Counting(
         config=config,
         text=text,
@@ -90,10 +92,18 @@ def _counting(config: ModelConfig, args: EngineArgs, compute_capability: tuple[i
         recipe=recipe,
         split=Split.of(args),
         scheme=_scheme(config, args),
-        skipped=skipped_of(config.quantization),
+        skipped=skipped,
         plain_bytes=_BYTES[config.dtype if args.dtype == "auto" else args.dtype],
         expert_padding=expert_padding(compute_capability),
     )
+
+
+_READ: OncePerConfig[tuple[Fields, Fields, Skipped]] = OncePerConfig()
+
+
+def _read(config: ModelConfig) -> tuple[Fields, Fields, Skipped]:
+    root = Fields(config.fields, Record())
+    return root, text_fields(root)[0], skipped_of(config.quantization)
 
 
 def _scheme(config: ModelConfig, args: EngineArgs) -> Scheme:

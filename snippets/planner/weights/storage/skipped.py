@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import translate
 
 from snippets.model_config.model_config import Quantization
@@ -26,6 +26,7 @@ class Skipped:
     names_towers: bool = False  # and the matrices of a vision tower
     exact: bool = False  # fp8: an entry names one module, not what is below it
     substrings: tuple[str, ...] = ()  # awq: a module is skipped when its name contains one
+    known: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict, compare=False)  # answers so far
 
     def of_layer(self, layer: int) -> frozenset[str]:
         """What is named for this layer alone."""
@@ -33,6 +34,12 @@ class Skipped:
 
     def skips(self, module: str, layer_names: frozenset[str]) -> bool:
         """Whether a module ("self_attn.q_proj") of a layer with these names stays in 16 bits."""
+        key = (module, layer_names)
+        if key not in self.known:
+            self.known[key] = self._skips(module, layer_names)
+        return self.known[key]
+
+    def _skips(self, module: str, layer_names: frozenset[str]) -> bool:
         if any(module == name or (not self.exact and module.startswith(f"{name}.")) for name in layer_names):
             return True
         if any(text in module for text in self.substrings):
