@@ -11,13 +11,9 @@ from snippets.model_config.model_config import ModelConfig
 from snippets.planner.budget import requested_bytes
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget, Range
-from snippets.planner.memory.coefficients import Spread, coefficients
 from snippets.planner.memory.from_config import kind_of_card, profile_run
-from snippets.planner.memory.parts import parts
+from snippets.planner.memory.ranges import part_ranges
 from snippets.planner.resolved import Resolved
-
-ERA = "v1"  # logs of 0.17 to 0.26
-WIDER = 1.2  # few of them are of 0.26 itself: both ends move out once more
 
 
 def estimate_budget(
@@ -38,11 +34,8 @@ def estimate_budget(
     """
     total = gpu.visible_bytes if total_bytes is None else total_bytes
     requested = requested_bytes(total, args.gpu_memory_utilization)
-    expected = parts(profile_run(config, args, resolved, pp_rank), coefficients(), kind_of_card(gpu, args))
-    spread = stated_spread()
-    activation = around(expected.activation, spread)
-    non_torch = around(expected.non_torch, spread)
-    graphs = around(expected.cuda_graphs, spread)
+    run = profile_run(config, args, resolved, pp_rank)
+    activation, non_torch, graphs = part_ranges(run, kind_of_card(gpu, args))
     before = requested - weights_bytes
     available = Range(
         low=before - activation.high - non_torch.high - graphs.high,
@@ -62,14 +55,3 @@ def estimate_budget(
         cuda_graphs=graphs,
         available=available,
     )
-
-
-def stated_spread() -> Spread:
-    """Ends of the range as shares of the expected value."""
-    fitted = coefficients().spread[ERA]
-    return Spread(low=fitted.low / WIDER, high=fitted.high * WIDER)
-
-
-def around(expected: int, spread: Spread) -> Range:
-    """A range of bytes."""
-    return Range(low=round(expected * spread.low), expected=expected, high=round(expected * spread.high))

@@ -11,9 +11,9 @@ from snippets.catalog.configs import catalog_config
 from snippets.catalog.gpus import Gpu, MissingFactError, gpu
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget
-from snippets.planner.memory import estimate_budget
-from snippets.planner.memory.budget import stated_spread
+from snippets.planner.memory.budget import estimate_budget
 from snippets.planner.memory.coefficients import coefficients
+from snippets.planner.memory.ranges import stated_spread
 from snippets.planner.settings import resolve
 from snippets.units import GIB
 
