@@ -10,14 +10,6 @@ from snippets.planner.weights.rank import stage_sizes
 from snippets.planner.weights.use import StageUse, stage_uses
 
 MODELS = ("qwen2.5-0.5b", "llama-3.1-70b", "gpt-oss-20b", "deepseek-v3", "qwen3.5-27b", "opt-1.3b")
-    "qwen2.5-0.5b",
-    "llama-3.1-70b",
-    "gpt-oss-20b",
-    "deepseek-v3",
-    "qwen3.5-27b",
-    "nemotron-3-super-fp8",
-    "opt-1.3b",
-)
 
 
 def use(model: str, **args: int) -> tuple[StageUse, ...]:
