@@ -57,8 +57,8 @@ def rank_weights(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> tuple[RankW
     """One rank of each pipeline stage. Raises WeightsError when the weights cannot be counted, AnswerError when the
     config does not say how many experts a token uses.
     """
-    chosen = experts_per_token(config)
-    if config.num_experts and not chosen:
+    uses, chosen = stage_uses(config, args, gpu.compute_capability), experts_per_token(config)
+    if any(use.num_experts for use in uses) and not chosen:
         raise AnswerError(
             "num_experts_per_tok", "num_experts_per_tok is missing, and what a step reads of the experts depends on it"
         )
@@ -72,7 +72,7 @@ def rank_weights(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> tuple[RankW
             num_experts=use.num_experts,
             experts_per_token=chosen if use.num_experts else 0,
         )
-        for use in stage_uses(config, args, gpu.compute_capability)
+        for use in uses
     )
 
 

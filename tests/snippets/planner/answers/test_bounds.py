@@ -174,3 +174,9 @@ def test_an_impossible_question_is_refused_by_field(batch: int, context: int, fi
     with pytest.raises(AnswerError) as refused:
         decode_bound(qwen(), batch, context)
     assert refused.value.field == field
+
+
+def test_a_config_that_names_experts_but_has_no_layer_of_them_is_dense() -> None:
+    # Nemotron-H-56B carries a count of routed experts; its layers are Mamba, attention and plain MLPs.
+    (weights,) = rank_weights(config_of("nemotron-h-56b"), EngineArgs(), gpu("h200"))
+    assert (weights.num_experts, weights.expert_bytes) == (0, 0)
