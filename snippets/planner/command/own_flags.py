@@ -21,6 +21,7 @@ STATE_DTYPES = ("auto", "bfloat16", "float16", "float32")  # config/cache.py Mam
 MAMBA_MODES = ("align", "all", "none")
 USAGES = ("server", "llm")
 
+MOST_GIB = 2**20
 DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -65,6 +66,8 @@ def gib(value: str) -> float:
     number = _number(value)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{value} GiB is less than nothing")
+    if number > MOST_GIB:
+        raise argparse.ArgumentTypeError(f"{value} GiB is more than any card has")
     return number
 
 
@@ -80,8 +83,8 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[str], str]:
 def _json_object(value: str) -> dict[str, object]:
     try:
         fields = json.loads(value)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{value!r} is not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{value[:80]!r} is not JSON: {error}") from None
     if not isinstance(fields, dict):
         raise argparse.ArgumentTypeError(f"{value!r} is not a JSON object in braces")
     return {str(key).replace("-", "_"): item for key, item in fields.items()}

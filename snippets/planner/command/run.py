@@ -75,14 +75,15 @@ def _run(values: argparse.Namespace) -> int:
 
 
 def _specs() -> None:
-    for number, line in enumerate(sys.stdin, 1):
+    """A line of JSON for each line of JSON."""
+    for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
             continue
         try:
             asked = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"Line {number} of stdin is not JSON: {error}.") from None
-        print(json.dumps(answer(asked)))
+        print(json.dumps(answer(asked)), flush=True)
 
 
 def _plan(values: argparse.Namespace) -> int:

@@ -54,6 +54,12 @@ SETTINGS = (
 )
 
 
+def schema_markdown() -> str:
+    """SCHEMA as a Markdown table, for a page."""
+    rows = [f"| `{key.name}` | {key.form} | {key.meaning} |" for key in SCHEMA]
+    return "\n".join(("| key | value | meaning |", "|---|---|---|", *rows))
+
+
 def to_json(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> dict[str, object]:
     """The plan as JSON values; SCHEMA says what each key holds. `model` and `drafter` stand in the command."""
     cache, resolved = plan.cache, plan.resolved

@@ -26,6 +26,9 @@ _SETTINGS: Kept[Resolved] = Kept(all_but_memory)
 _WEIGHTS: Kept[tuple[int, ...]] = Kept(layout)
 
 
+LARGEST = 2**62
+
+
 class StartError(ValueError):
     """The card cannot take what is asked, before the cache is planned. Bytes are of one rank."""
 
@@ -68,7 +71,7 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     steps = Steps(memory_given=given.available is not None)
     card = gpu if given.total is None else replace(gpu, visible_gib=given.total / GIB)
     try:
-        _check_utilization(args.gpu_memory_utilization)
+        _check_numbers(args)
         steps.resolved = _SETTINGS.get(config, card, args, lambda: resolve(config, args, card))
     except (EngineArgsError, ConfigError, MissingFactError) as error:
         steps.failures.append(error)
@@ -147,11 +150,15 @@ def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, give
     )
 
 
-def _check_utilization(utilization: float) -> None:
-    """config/cache.py:68: Field(gt=0, le=1)."""
-    if not 0 < utilization <= 1:
+def _check_numbers(args: EngineArgs) -> None:
+    """What fits no field of vLLM's."""
+    utilization = args.gpu_memory_utilization
+    if not 0 < utilization <= 1:  # config/cache.py:68: Field(gt=0, le=1)
         bound = "less than or equal to 1" if utilization > 1 else "greater than 0"
         raise EngineArgsError("gpu_memory_utilization", f"Input should be {bound}, got {utilization}")
+    for name, value in vars(args).items():
+        if isinstance(value, int) and value > LARGEST:
+            raise EngineArgsError(name, f"{name} is larger than 2**62; no card holds that much")
 
 
 def _check_free(args: EngineArgs, budgets: Sequence[Budget], given: Given) -> None:

@@ -19,7 +19,7 @@ from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
-from snippets.planner.report.as_json import SCHEMA
+from snippets.planner.report.as_json import SCHEMA, schema_markdown
 from snippets.units import GIB
 
 # The keys that the planner promises; more may come.
@@ -175,3 +175,7 @@ def test_the_command_read_back_is_the_same_request(args: EngineArgs) -> None:
     assert engine_args(parse(words)) == args
     known = {spelling for spellings, _ in vllm_flags() for spelling in spellings}
     assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_the_table_of_keys_has_a_row_a_key() -> None:
+    assert len(schema_markdown().splitlines()) == 2 + len(SCHEMA)

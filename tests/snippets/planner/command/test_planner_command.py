@@ -109,7 +109,7 @@ def test_markdown_has_the_command_in_a_block(config: Path, capsys: Streams) -> N
 def test_specs_are_answered_line_by_line(monkeypatch: pytest.MonkeyPatch, capsys: Streams) -> None:
     layer = {"n": 32, "kind": "full", "block_size": 16, "kv_heads": 8, "head_size": 128, "dtype": "bfloat16"}
     line = json.dumps({"max_model_len": 8192, "available_bytes": 20 * 2**30, "layers": [layer]})
-    monkeypatch.setattr(sys, "stdin", io.StringIO(line + "\n\n" + line + "\n"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((line + "\n\n" + line + "\n").encode())))
     assert main(["--specs"]) == 0
     first, second = (json.loads(text) for text in capsys.readouterr().out.splitlines())
     assert first == second
@@ -245,3 +245,33 @@ def test_a_price_gives_bounds_of_speed_and_cost(capsys: Streams) -> None:
 def test_a_price_below_nothing_is_exit_code_2(capsys: Streams) -> None:
     assert main(["llama-3.1-8b", *EIGHT_K, "--price-per-hour", "-1"]) == 2
     assert capsys.readouterr().err == "--price-per-hour: a price is 0 or more.\n"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"[" * 100_000, b"{"])
+def test_specs_that_are_no_json_name_the_line(content: bytes, monkeypatch: pytest.MonkeyPatch, capsys: Streams) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n" + content)))
+    assert main(["--specs"]) == 2
+    assert capsys.readouterr().err.startswith("Line 2 of stdin is not JSON: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--available-kv-gib", "1e300"],
+        ["--kv-cache-memory-bytes", "9" * 400],
+        ["--num-gpu-blocks-override", "9" * 400],
+        ["--max-num-seqs", "9" * 5000],
+        ["--speculative-config", "[" * 100_000],
+    ],
+    ids=lambda words: words[0],
+)
+def test_numbers_and_texts_beyond_reason_are_refused(words: list[str], capsys: Streams) -> None:
+    assert main(["llama-3.1-8b", *EIGHT_K, *words]) in (1, 2)
+    assert words[0].removeprefix("--").replace("-", "_") in capsys.readouterr().err.replace("-", "_")
+
+
+def test_a_config_nested_beyond_reason_is_exit_code_2(tmp_path: Path, capsys: Streams) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"a":' * 100_000)
+    assert main([str(path), *EIGHT_K]) == 2
+    assert "config.json" in capsys.readouterr().err
