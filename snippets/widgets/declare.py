@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from snippets.draw.figure import Figure, Layout
@@ -239,7 +240,7 @@ class Widget:
     downloads: tuple[Download, ...] = ()
     source: str = ""  # id of the element with the widget's Python, for "Show the Python"
 
-    @property
+    @cached_property
     def controls(self) -> dict[str, Control]:
         """All controls by name, in order."""
         return {control.name: control for group in self.groups for control in group.controls}

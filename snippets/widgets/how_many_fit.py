@@ -1,7 +1,7 @@
 """How many requests fit on the baseline card: the site's first screen.
 
 The arithmetic is the baseline's (snippets/baseline.py): vLLM's budget, blocks and concurrency for Qwen2.5-7B-Instruct
-on one RTX 4090. What else takes memory at start is assumed, so the answer has a range.
+on one RTX 4090. What else takes memory at start is the planner's estimate, so the answer has a range.
 """
 
 from __future__ import annotations
@@ -14,35 +14,38 @@ from snippets.draw.figure import Figure, Layout
 from snippets.draw.memory_split import Load, Split, memory_split
 from snippets.kv_shapes import kv_bytes
 from snippets.planner.budget import MAX_NUM_SEQS
-from snippets.units import GIB, KIB, count, mib
+from snippets.units import GIB, KIB, count, gib, mib
 from snippets.widgets.declare import Choice, Group, Number, Option, Readout, Values, View, Widget
 
 _MOST_TOKENS = baseline.MODEL.max_position_embeddings
 _CONTEXT_STOPS = (*(n for power in range(9, 15) for n in (2**power, 2**power * 3 // 2)), _MOST_TOKENS)
 _WEIGHTS_BYTES = {"bf16": baseline.WEIGHTS_BYTES, "awq": baseline.AWQ_WEIGHTS_BYTES}
+_WEIGHTS = Choice("weights", "Weights", "bf16", (Option("bf16", "BF16"), Option("awq", "4-bit AWQ")))
 _KV_DTYPE_BYTES = {"16": baseline.BF16_BYTES, "8": baseline.FP8_BYTES}
 
 _WORDS = {
     "requests": "requests at once",
-    "requests detail": "{low} to {high} over the assumed range; vLLM would print {printed}x",
+    "requests detail": "{low} to {high} over the estimated range; vLLM would print {printed}x",
     "requests same": "vLLM would print {printed}x",
     "requests none": "vLLM refuses to start with max_model_len={tokens}",
     "requests capped": "the most that max_num_seqs allows; memory would hold {memory}",
     "kv": "left for the KV cache",
     "per request": "one request holds",
-    "assumed": "Computed, not measured: other memory (activations, CUDA context, graphs) is assumed to take "
-    "{other:g} GiB, from a range of {low:g} to {high:g} GiB. A start-up log of the card will replace it.",
+    "estimated": "Computed, not measured: other memory (activations, CUDA context) is an estimate from start-up logs of "
+    "other cards and mostly other versions, {other}, most likely between {low} and {high}. CUDA graphs come on top: vLLM "
+    "captures them after the cache is allocated, outside the limit. A start-up log of the card itself is better.",
     "ceiling": "vLLM runs at most {most} requests at once, whatever the memory, unless max_num_seqs is raised.",
-    "no room": "gpu_memory_utilization takes {least} to 1 with these weights: below, nothing is left for the cache "
-    "once up to {other_high:g} GiB of other memory are in, and vLLM may refuse to start. Or take smaller weights.",
+    "no room": "gpu_memory_utilization takes {least} to 1 with {weights} weights: below, nothing may be left for the "
+    "cache once up to {other_high} of other memory are in, and vLLM would refuse to start.",
+    "smaller": " Or take 4-bit weights.",
     "tight": "A request of {tokens} tokens may not fit at all: vLLM refuses to start when one request of "
     "max_model_len does not.",
 }
 
 
-def _concurrency(values: Values, other_gib: float) -> float:
+def _concurrency(values: Values, other_bytes: int) -> float:
     return baseline.sequences(
-        other_gib,
+        other_bytes,
         _WEIGHTS_BYTES[str(values["weights"])],
         float(values["utilization"] or 0),
         _KV_DTYPE_BYTES[str(values["kv_bits"])],
@@ -50,8 +53,8 @@ def _concurrency(values: Values, other_gib: float) -> float:
     )
 
 
-def _requests(values: Values, other_gib: float) -> float:
-    return min(_concurrency(values, other_gib), MAX_NUM_SEQS)
+def _requests(values: Values, other_bytes: int) -> float:
+    return min(_concurrency(values, other_bytes), MAX_NUM_SEQS)
 
 
 def _one_bytes(values: Values) -> int:
@@ -64,14 +67,14 @@ def _split(values: Values) -> Split:
         visible_bytes=baseline.VISIBLE_BYTES,
         utilization=float(values["utilization"] or 0),
         weight_bytes=_WEIGHTS_BYTES[str(values["weights"])],
-        other_bytes=baseline.OTHER_GIB * GIB,
-        other_low_bytes=baseline.OTHER_GIB_LOW * GIB,
-        other_high_bytes=baseline.OTHER_GIB_HIGH * GIB,
+        other_bytes=baseline.OTHER_BYTES,
+        other_low_bytes=baseline.OTHER_LOW_BYTES,
+        other_high_bytes=baseline.OTHER_HIGH_BYTES,
     )
 
 
 def _requests_detail(values: Values, low: float, high: float) -> str:
-    memory = _concurrency(values, baseline.OTHER_GIB)
+    memory = _concurrency(values, baseline.OTHER_BYTES)
     if memory < 1:
         return _WORDS["requests none"].format(tokens=int(values["seq_len"] or 0))
     if memory >= MAX_NUM_SEQS:
@@ -81,18 +84,29 @@ def _requests_detail(values: Values, low: float, high: float) -> str:
 
 
 def _check(values: Values) -> dict[str, str]:
+    """What leaves no room stands at every control that would mend it."""
     try:
         _split(values)
     except ValueError:
-        taken = _WEIGHTS_BYTES[str(values["weights"])] + baseline.OTHER_GIB_HIGH * GIB
-        least = floor(100 * taken / baseline.VISIBLE_BYTES + 1) / 100  # the first hundredth that leaves something
-        return {"utilization": _WORDS["no room"].format(least=count(least, 2), other_high=baseline.OTHER_GIB_HIGH)}
+        weights, utilization = str(values["weights"]), float(values["utilization"] or 0)
+        least = _least_utilization(_WEIGHTS_BYTES[weights])
+        label = next(option.label for option in _WEIGHTS.options if option.value == weights)
+        high = gib(baseline.OTHER_HIGH_BYTES)
+        message = _WORDS["no room"].format(least=count(least, 2), weights=label, other_high=high)
+        if utilization < _least_utilization(min(_WEIGHTS_BYTES.values())) or weights == "awq":
+            return {"utilization": message}
+        return dict.fromkeys(("utilization", "weights"), message + _WORDS["smaller"])
     return {}
 
 
+def _least_utilization(weights_bytes: int) -> float:
+    """The first hundredth that leaves something for the cache."""
+    return floor(100 * (weights_bytes + baseline.OTHER_HIGH_BYTES) / baseline.VISIBLE_BYTES + 1) / 100
+
+
 def _notes(values: Values, low: float, high: float) -> tuple[str, ...]:
-    low_gib, high_gib = baseline.OTHER_GIB_LOW, baseline.OTHER_GIB_HIGH
-    notes = [_WORDS["assumed"].format(other=baseline.OTHER_GIB, low=low_gib, high=high_gib)]
+    low_end, other, high_end = map(gib, (baseline.OTHER_LOW_BYTES, baseline.OTHER_BYTES, baseline.OTHER_HIGH_BYTES))
+    notes = [_WORDS["estimated"].format(other=other, low=low_end, high=high_end)]
     if high >= MAX_NUM_SEQS:
         notes.append(_WORDS["ceiling"].format(most=MAX_NUM_SEQS))
     if low < 1:
@@ -104,11 +118,11 @@ def view(values: Values, layout: Layout) -> View:
     """Requests at once, the memory they share, and the card drawn to scale."""
     split = _split(values)
     low, requests, high = (
-        _requests(values, other_gib)
-        for other_gib in (baseline.OTHER_GIB_HIGH, baseline.OTHER_GIB, baseline.OTHER_GIB_LOW)
+        _requests(values, other_bytes)
+        for other_bytes in (baseline.OTHER_HIGH_BYTES, baseline.OTHER_BYTES, baseline.OTHER_LOW_BYTES)
     )
     one, detail = _one_bytes(values), _requests_detail(values, low, high)
-    split = replace(split, load=Load(int(_concurrency(values, baseline.OTHER_GIB)), int(values["seq_len"] or 0), one))
+    split = replace(split, load=Load(int(_concurrency(values, baseline.OTHER_BYTES)), int(values["seq_len"] or 0), one))
     held, held_unit = mib(one).split(" ") if one < GIB else (count(one / GIB, 2), "GiB")
     figure: Figure = memory_split(split, "how_many_fit-card")(layout)
     return View(
@@ -143,7 +157,7 @@ WIDGET = Widget(
         Group(
             "vLLM",
             (
-                Choice("weights", "Weights", "bf16", (Option("bf16", "BF16"), Option("awq", "4-bit AWQ"))),
+                _WEIGHTS,
                 Choice("kv_bits", "KV cache", "16", (Option("16", "16-bit"), Option("8", "FP8"))),
                 Number(
                     "utilization",

@@ -16,6 +16,7 @@ from snippets.widgets.planning.sections.log import log_section
 from snippets.widgets.planning.sections.numbers import numbers_section
 from snippets.widgets.planning.sections.pool import pool_section
 from snippets.widgets.planning.sections.size import size_section
+from snippets.widgets.planning.sections.speed import speed_section
 from snippets.widgets.planning.sections.take import DOWNLOADS, take_section
 from snippets.widgets.planning.sections.top import answer_section
 from snippets.widgets.planning.sections.traffic import traffic_section
@@ -26,6 +27,7 @@ SECTIONS = (
     ("traffic", "How many really run", traffic_section),
     ("growth", "One request as it grows", growth_section),
     ("layouts", "Every layout for your cards", layouts_section),
+    ("speed", "Speed and cost: bounds", speed_section),
     ("size", "The right size", size_section),
     ("pool", "Layers, groups and blocks", pool_section),
     ("numbers", "Every number, opened", numbers_section),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from snippets.draw.figure import WIDTH_PX, Figure, Layout, Table
 from snippets.draw.html import finding_id
-from snippets.draw.place import Box, Label, Spot, beside, place
+from snippets.draw.place import line_width
 from snippets.draw.scale import Linear, linear_ticks, memory_text, nice_step, tick_text
 from snippets.draw.svg import el, line, points, svg, text
 from snippets.units import GIB, KIB, MIB, count
@@ -21,8 +20,10 @@ WORDS = {
     "axis": "tokens of one request",
     "held": "held",
     "reserved": "reserved",
+    "same": "held, and reserved",
     "other": "held with {dtype}",
 }
+Curve = Sequence[tuple[float, float]]
 HEAD = ("tokens", "held", "reserved to admit")
 
 
@@ -87,34 +88,35 @@ def _drawn(growth: Growth, layout: Layout) -> tuple[float, str]:
     parts = [_axes(growth, x, y, size, unit, layout)]
     held = [(x(point.tokens), y(point.held)) for point in growth.points]
     reserved = [(x(point.tokens), y(point.reserved)) for point in growth.points]
-    lines = []
     if growth.other:
         other = [(x(point.tokens), y(point.held)) for point in growth.other]
         parts.append(_curve(other, "s-other w-2"))
-        lines.append((other, WORDS["other"].format(dtype=growth.other_dtype), "t-small t-other"))
+        words = WORDS["other"].format(dtype=growth.other_dtype)
+        parts.append(_named(words, "t-small t-other", other, [held], x.end))
+    else:
+        other = []
     parts += [_curve(reserved, "s-kv w-15", dashed=True), _curve(held, "s-kv w-25")]
-    lines += [(held, WORDS["held"], "t-strong t-kv"), (reserved, WORDS["reserved"], "t-small t-kv")]
-    taken = [Box(px - 3, py - 3, px + 3, py + 3) for line_, _, _ in lines for px, py in _dense(line_)]
-    inside = Box(x.start + 4, 2, width, height - 4)
-    for line_, words, class_ in lines:
-        label = Label(((words, class_),))
-        tiers: list[list[Spot]] = [
-            beside(label, *line_[int(share * (len(line_) - 1))], inside, 6.0, 12.0, 20.0)
-            for share in (0.8, 0.65, 0.9, 0.5, 0.35, 0.2, 1.0)
-        ]
-        spot = place(tiers, inside, taken, lambda box: 0.0, 1.0)
-        if spot:
-            parts.append(spot[0].svg(spot[1]))
+    if all(point.held == point.reserved for point in growth.points):
+        parts.append(_named(WORDS["same"], "t-strong t-kv", held, [other], x.end))
+    else:
+        parts.append(_named(WORDS["reserved"], "t-small t-kv", reserved, [held], x.end))
+        parts.append(_named(WORDS["held"], "t-strong t-kv", held, [reserved, other], x.end))
     return height + 44, "".join(parts)
 
 
-def _dense(line_: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points along a curve, close enough that no label slips through."""
-    found = []
-    for (x0, y0), (x1, y1) in itertools.pairwise(line_):
-        steps = max(1, int(max(abs(x1 - x0), abs(y1 - y0)) // 6))
-        found += [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(steps)]
-    return [*found, *line_[-1:]]
+def _named(words: str, class_: str, own: Curve, others: Sequence[Curve], end: float) -> str:
+    """The name of a rising curve, where most room is: to the left above it, or to the right below it."""
+    places = []
+    for share in (0.75, 0.6, 0.9, 0.45):
+        px, py = own[int(share * (len(own) - 1))]
+        beside = [other[int(share * (len(other) - 1))][1] for other in others if other]
+        above = min([py - at for at in beside if at <= py], default=99.0)
+        below = min([at - py for at in beside if at > py], default=99.0)
+        fits_right = px + 10 + line_width(words, class_) <= end
+        places.append((above, px - 8, py - 7, "end"))
+        places.append((below if fits_right else -1.0, px + 10, py + 16, "start"))
+    _, left, top, anchor = max(places, key=lambda spot: min(spot[0], 40.0))
+    return text(left, top, words, class_, "end" if anchor == "end" else "start")
 
 
 def growth_figure(growth: Growth, name: str, layout: Layout) -> Figure:

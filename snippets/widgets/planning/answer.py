@@ -32,6 +32,7 @@ WORDS = {
     "cache": "left for the cache",
     "tokens": "KV cache size",
     "one": "one request of {tokens}",
+    "one request": "one request",
     "token": "one more token",
     "weights": "weights, one card",
     "to": "{low} to {high}",
@@ -139,7 +140,7 @@ def readouts(answer: Answered | None) -> tuple[Readout, ...]:
         _tokens(plan),
         _memory(
             "request",
-            say("one", tokens=count(cache.max_model_len) if cache else WORDS["none"]),
+            say("one", tokens=count(cache.max_model_len)) if cache else WORDS["one request"],
             cache.blocks_per_request * cache.bytes_per_block if cache else None,
             "kv",
             WORDS["held"],

@@ -15,10 +15,9 @@ POWERS = tuple(2**n for n in range(8, 25))
 LENGTH_STOPS = tuple(str(n) for n in POWERS)
 
 WORDS = {
-    "paste": "Paste a config.json here, or drop the file.",
+    "paste": "Paste a config.json here,\nor drop the file.",
     "too large": "A config.json is below 1 MB; this is larger. The weights (.safetensors) are not needed.",
-    "paste help": "Read on this page; nothing is sent anywhere. It is on the model's page under Files, or: "
-    "hf download ORG/MODEL config.json",
+    "paste help": "Read on this page; nothing is sent anywhere.",
     "draft help": "The drafter's own config.json.",
     "length help": "As vLLM reads it: 8192, 8k (8,000), 8K (8,192), or auto for what fits.",
     "bytes help": "Sets the cache outright: 8G is 8 GiB. vLLM then looks at no share of the card.",

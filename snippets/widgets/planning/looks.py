@@ -15,8 +15,6 @@ from snippets.widgets.planning.question import Answered, answered
 WORDS = {
     "read": "{architecture}, {layers} layers",
     "resolved": "= {value}",
-    "cards": "{n} cards in all",
-    "tokens": "{n} tokens",
 }
 
 
@@ -58,13 +56,13 @@ def looks(values: Values) -> dict[str, ControlState]:
 
     def asked(name: str) -> ControlState:
         value = getattr(resolved, name, None) if resolved else None
+        value = resolved.dtype if resolved and value == "auto" else value
         shown = WORDS["resolved"].format(value=value) if value and str(values[name]) == "auto" else ""
         return ControlState(shown=shown)
 
     return {
         "config": ControlState(shown=_config_shown(found, values), hidden=not pasted),
         "gpu_gib": ControlState(hidden=values["gpu"] != options.OTHER_CARD),
-        "tensor_parallel_size": ControlState(shown=WORDS["cards"].format(n=cards) if cards > 1 else ""),
         "max_model_len": _length(plan, resolved, values),
         "kv_cache_dtype": asked("kv_cache_dtype"),
         "dtype": asked("dtype"),

@@ -23,7 +23,7 @@ FAMILIES = (
 )
 CARD_FAMILIES = (("rtx gb10", "GeForce, RTX and Spark"), ("mi", "AMD Instinct"), ("", "Data centre"))
 WORDS = {
-    "paste": "A model of your own: paste its config.json",
+    "paste": "Your own: paste a config.json",
     "own": "Yours",
     "other card": "Another card, by its memory",
     "none": "off",

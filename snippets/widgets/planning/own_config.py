@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from urllib.parse import quote
 
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.model_config.read import read_text
+from snippets.model_config.reduce import reduce
 from snippets.widgets.declare import TextError
 
 MOST_IN_LINK = 2000  # characters of the address
@@ -39,31 +39,10 @@ def check_config(typed: str) -> None:
         own_config(typed)
 
 
-def reduced(config: ModelConfig) -> str:
-    """The fields that the reader used, as compact JSON."""
-    kept: dict[str, object] = {}
-    for name in config.used:
-        _copy(config.fields, kept, name.split("."))
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-
-
-def _copy(source: object, target: dict[str, object], path: list[str]) -> None:
-    """One field by its path, with what is around it."""
-    first, *rest = path
-    if not isinstance(source, Mapping) or first not in source:
-        return
-    if not rest:
-        target[first] = source[first]
-        return
-    inner = target.setdefault(first, {})
-    if isinstance(inner, dict):
-        _copy(source[first], inner, rest)
-
-
 @lru_cache(8)
 def in_link(typed: str) -> str | None:
     """The fields that the reader used, as JSON; None where that is too long for a link."""
     if not typed.strip():
         return ""
-    short = reduced(own_config(typed))
+    short = json.dumps(reduce(own_config(typed)), ensure_ascii=False, separators=(",", ":"))
     return short if len(quote(short, safe="-_.!~*'()")) <= MOST_IN_LINK else None

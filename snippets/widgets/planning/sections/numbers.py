@@ -5,7 +5,7 @@ from __future__ import annotations
 from snippets.draw.figure import Layout
 from snippets.planner.explain import Explained
 from snippets.widgets.declare import Shown, Values
-from snippets.widgets.parts.nodes import Element, el, table, words
+from snippets.widgets.parts.nodes import Element, Node, el, table, words
 from snippets.widgets.planning.question import answered
 
 WORDS = {
@@ -38,7 +38,7 @@ def numbers_section(values: Values, layout: Layout) -> Shown:
         return Shown((words(WORDS["none"]),))
     numbers = el("div", *map(_opened, found.plan.explained), class_="explained-list")
     resolved = found.plan.resolved
-    after = ()
+    after: tuple[Node, ...] = ()
     if resolved is not None and resolved.reasons:
         rows = [(name, str(getattr(resolved, name, "")), reason) for name, reason in resolved.reasons.items()]
         head = (WORDS["setting"], WORDS["value"], WORDS["why"])

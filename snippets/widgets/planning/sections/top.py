@@ -6,10 +6,16 @@ from collections.abc import Callable, Mapping
 
 from snippets.draw.figure import Layout
 from snippets.widgets.declare import Shown, Values
-from snippets.widgets.parts.nodes import Node, el
+from snippets.widgets.parts.nodes import Node, code_block, el
 from snippets.widgets.planning.answer import headline, surely, verdict
 from snippets.widgets.planning.question import answered
 from snippets.widgets.planning.refusal import refusal
+
+WORDS = {
+    "get": "It stands on the model's page on Hugging Face under Files. In a terminal",
+    "command": "hf download ORG/MODEL config.json",
+    "copy": "Copy",
+}
 
 
 def answer_section(defaults: Mapping[str, str]) -> Callable[[Values, Layout], Shown]:
@@ -22,7 +28,9 @@ def answer_section(defaults: Mapping[str, str]) -> Callable[[Values, Layout], Sh
         if sure:
             inside += [" ", el("span", sure, class_="verdict-range")]
         line = el("p", *inside, class_=f"verdict verdict-{verdict(found).replace(' ', '-')}", data_said=True)
-        errors = found.plan.errors if found else ()
-        return Shown((line, *refusal(errors, defaults)))
+        if found is None:
+            get = code_block(WORDS["get"], WORDS["command"], WORDS["copy"], "planner-get")
+            return Shown((line, get))
+        return Shown((line, *refusal(found.plan.errors, defaults)))
 
     return show

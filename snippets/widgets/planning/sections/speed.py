@@ -1,0 +1,100 @@
+"""The most that can be read and computed in a second, and the least that a million tokens can cost."""
+
+from __future__ import annotations
+
+from snippets.draw.figure import Layout
+from snippets.draw.scale import memory_text
+from snippets.planner.answers.asked import AnswerError
+from snippets.planner.answers.bounds import (
+    DecodeBound,
+    PrefillBound,
+    Server,
+    cost_per_million_tokens,
+    decode_bound,
+    prefill_bound,
+)
+from snippets.planner.answers.step_work import rank_weights
+from snippets.planner.weights import WeightsError
+from snippets.units import count, milliseconds
+from snippets.widgets.declare import Shown, Values
+from snippets.widgets.parts.nodes import Node, table, words
+from snippets.widgets.planning.looks import batch_of
+from snippets.widgets.planning.question import answered
+
+WORDS = {
+    "none": "Without a plan there is nothing to bound.",
+    "no card": "Choose a card of the catalog: bandwidth and rate of another card are not known.",
+    "rate": "At most {rate} tokens a second at {batch} at once, {each} for each request.",
+    "no rate": "No bound: {missing} is not known here.",
+    "by": "A step takes at least {step}: {what} decides.",
+    "reading": "reading weights and cache",
+    "arithmetic": "arithmetic",
+    "cost": "At least {cost} per million tokens answered, at {price} per card and hour.",
+    "caption": "Bounds, from the vendor's peaks: no program reaches them, and none of this is a forecast",
+    "quantity": "quantity",
+    "bound": "bound",
+    "weights": "weights read in a step, one card",
+    "cache": "cache read in a step, one card",
+    "step": "a decode step takes at least",
+    "read": "of it, reading",
+    "compute": "of it, arithmetic",
+    "prefill": "a prompt of {tokens} tokens takes at least",
+    "prefill rate": "prompt tokens a second, at most",
+    "unknown": "not known",
+    "missing": "Not known and left out: {missing}.",
+}
+
+
+def speed_section(values: Values, layout: Layout) -> Shown:
+    """The bounds at a batch and a context."""
+    found = answered(values)
+    if found is None or found.plan.resolved is None:
+        return Shown(after=(words(WORDS["none"]),))
+    asked = found.question
+    if asked.gpu is None:
+        return Shown(after=(words(WORDS["no card"]),))
+    batch, context = batch_of(values, found), int(values["context"] or 1)
+    try:
+        weights = rank_weights(asked.config, asked.args, asked.gpu)
+        server = Server(asked.config, asked.gpu, asked.args, found.plan.resolved, weights)
+        decode, prefill = decode_bound(server, batch, context), prefill_bound(server, context)
+    except (AnswerError, WeightsError) as error:
+        return Shown(after=(words(f"{error}.".replace("..", "."), "part-error"),))
+    price = values["price"]
+    cost = None if price is None else cost_per_million_tokens(server, decode, float(price))
+    return Shown(after=(*_said(decode, cost, price), _table(decode, prefill), *_missing(decode)))
+
+
+def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node, ...]:
+    if decode.tokens_per_second is None or decode.tokens_per_second_per_request is None:
+        return (words(WORDS["no rate"].format(missing=", ".join(decode.not_known)), "part-finding"),)
+    each = count(decode.tokens_per_second_per_request, 1)
+    rate = WORDS["rate"].format(rate=count(decode.tokens_per_second), batch=count(decode.batch), each=each)
+    by = WORDS["by"].format(step=milliseconds(decode.step_seconds or 0, 2), what=WORDS[decode.limited_by])
+    said = [words(f"{rate} {by}", "part-finding")]
+    if cost is not None:
+        said.append(words(WORDS["cost"].format(cost=count(cost, 2), price=price), "part-finding"))
+    return tuple(said)
+
+
+def _missing(decode: DecodeBound) -> tuple[Node, ...]:
+    missing = ", ".join(decode.not_known)
+    return (words(WORDS["missing"].format(missing=missing), "quiet"),) if missing else ()
+
+
+def _seconds(seconds: float | None) -> str:
+    return WORDS["unknown"] if seconds is None else milliseconds(seconds, 2)
+
+
+def _table(decode: DecodeBound, prefill: PrefillBound) -> Node:
+    rate = prefill.tokens_per_second
+    rows = (
+        (WORDS["weights"], memory_text(decode.weight_bytes)),
+        (WORDS["cache"], memory_text(decode.cache_bytes)),
+        (WORDS["step"], _seconds(decode.step_seconds)),
+        (WORDS["read"], _seconds(decode.reading_seconds)),
+        (WORDS["compute"], _seconds(decode.computing_seconds)),
+        (WORDS["prefill"].format(tokens=count(prefill.prompt_tokens)), _seconds(prefill.seconds)),
+        (WORDS["prefill rate"], WORDS["unknown"] if rate is None else count(rate)),
+    )
+    return table(WORDS["caption"], (WORDS["quantity"], WORDS["bound"]), rows, (1,), (), "planner-speed-table")
