@@ -5,7 +5,7 @@ An expression may use
   (kv_bytes_per_token, kv_bytes, QWEN2_5_7B, …), by its bare name; where both have one, as with gib, the formatter wins;
 - the other modules by their own name, so that no two functions can be confused: `baseline.sequences()`,
   `decode_step.kv_share(…)`, `kv_shapes.kv_bytes(…)`, `parameters.…`, `throughput.…`, `budget.…`, `blocks.…`,
-  `allocation.…`;
+  `allocation.…`, `evidence_table.…`;
 - `shape(key)`, `mha(key)` and `weights(key)`: a catalog model's KV shape, the same with MHA, and its weights' bytes;
 - `model(key)` and `gpu(key)` from the catalog, `KVShape.of(model(key))`, `count_parameters`, `weight_bytes`.
 """
@@ -20,6 +20,7 @@ from snippets import baseline, decode_step, kv_cache_size, kv_shapes, parameters
 from snippets.catalog.gpus import gpu
 from snippets.catalog.models import model
 from snippets.draw import attention_work
+from snippets.draw.planner import evidence_table
 from snippets.kv_shapes import KVShape
 from snippets.parameters import count_parameters, weight_bytes
 from snippets.planner import blocks, budget
@@ -28,7 +29,10 @@ from snippets.sim import allocation
 _SEPARATOR = " = "
 
 _BY_BARE_NAME = (kv_cache_size, units)  # later ones win
-_BY_MODULE_NAME = (allocation, attention_work, baseline, blocks, budget, decode_step, kv_shapes, parameters, throughput)
+_BY_MODULE_NAME = (
+    *(allocation, attention_work, baseline, blocks, budget, decode_step, evidence_table, kv_shapes, parameters),
+    throughput,
+)
 _ALSO = (model, gpu, KVShape, count_parameters, weight_bytes)
 
 
