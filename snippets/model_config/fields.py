@@ -148,9 +148,9 @@ class Fields:
                 raise self.error(f"{key}[{index}]", f"is {shown(value)}: a whole number is needed there.")
         return tuple(value for value in values if isinstance(value, int))
 
-    def blocks(self, key: str, length: int) -> tuple[Fields, ...] | None:
-        """A list of `length` objects, or None."""
-        values = self.items(key, length)
+    def blocks(self, key: str) -> tuple[Fields, ...] | None:
+        """A list of objects, or None."""
+        values = self.items(key)
         if values is None:
             return None
         found: list[Fields] = []

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from snippets.model_config.model_config import ConfigError
 
-MAX_CHARACTERS = 16 * 2**20  # a config.json is a few KB; the largest published ones are under 1 MB
+MAX_CHARACTERS = 2 * 2**20  # a config.json is a few KB; the largest published ones are under 1 MB
 MAX_DEPTH = 64  # of brackets; published configs nest about six deep
 MAX_DIGITS = 400  # 1e308 written out has 309
 BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)  # a string, closed or not, or a bracket
@@ -39,6 +39,8 @@ def looks_like(text: str) -> str | None:
         return "This is an address. Nothing is fetched from here: open it and paste the text of the file."
     if re.match(r"[\w.-]+/[\w.-]+\s*$", start):
         return f"This looks like a model's name. Nothing is fetched from here. {HOW}"
+    if re.match(r"[A-Za-z0-9_]+Config\s*[{(]", start):
+        return "This looks like a printed transformers config. Paste from its first brace on, or the file itself."
     if start.startswith("---") or re.match(r"#{1,6} ", start) or "```" in start[:400]:
         return f"This looks like a README. {HOW}"
     if re.match(r"[\w_]+\s*:\s", start):
@@ -62,6 +64,18 @@ def _hint(text: str, position: int) -> str:
     if not here:
         return "the text ends here, but a bracket or quote is still open: part of the file is missing."
     return ""
+
+
+# json's own words for a fault, said plainly
+PLAINLY = {
+    "Extra data": "the object ended before this: only one may stand in the text.",
+    "Invalid control character at": "a line break or tab inside a string: JSON writes it as \\n or \\t.",
+    "Unterminated string starting at": "a quote opens here and never closes: part of the file is missing.",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing before this.",
+    "Expecting ':' delimiter": "a colon is missing before this.",
+    "Expecting value": "a value is missing here.",
+    "Expecting property name enclosed in double quotes": "a name in double quotes is missing here.",
+}
 
 
 class _TooLong(ValueError):
@@ -103,8 +117,8 @@ def parse(text: str, repeated: list[str] | None = None) -> dict[str, object]:
     try:
         value = json.loads(text, parse_int=_whole, object_pairs_hook=lambda pairs: _pairs(pairs, repeated))
     except json.JSONDecodeError as error:
-        hint = _hint(text, error.pos)
-        raise error_at(text, error.pos, hint or f"{error.msg[:1].lower()}{error.msg[1:]}.") from None
+        plain = PLAINLY.get(error.msg, f"{error.msg[:1].lower()}{error.msg[1:]}.")
+        raise error_at(text, error.pos, _hint(text, error.pos) or plain) from None
     except _TooLong as error:
         place = text.find(str(error))
         raise error_at(text, place, f"a number with more than {MAX_DIGITS} digits.") from None

@@ -17,6 +17,7 @@ HINTS = re.compile(
     r"|latent|v_head_dim|nope|swa_|state_size|memory|cache_|lightning|decay|loop|ut_steps|per_layer_config|kv_heads_per|sparse|cycles"
 )
 HARMLESS = ("use_cache", "index_topk_freq", "cache_implementation", "image_token_index", "pad_token_index")
+GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ChatModel")
 NEEDED = ("num_hidden_layers", "hidden_size", "num_attention_heads")
 
 
@@ -27,21 +28,28 @@ def pick_rule(model_type: str, architecture: str, text: Fields, root: Fields) ->
         return rule
     if root.flag("is_encoder_decoder"):
         raise root.error(
-            "is_encoder_decoder", f"is true, and {_model(model_type)} is no encoder-decoder this reader knows."
+            "is_encoder_decoder", f"is true: of encoder-decoders Whisper is known, not {_model(model_type)}."
         )
-    return _plain(model_type, text)
+    return _plain(model_type, architecture, text)
 
 
 def _model(model_type: str) -> str:
     return f'model_type "{model_type}"' if model_type else "a config without model_type"
 
 
-def _plain(model_type: str, text: Fields) -> Rule:
+def _plain(model_type: str, architecture: str, text: Fields) -> Rule:
     """A plain decoder's rule for an unknown model_type, if nothing in it hints at another cache."""
     if not any(text.has(key) for key in NEEDED):
         raise ConfigError(
             text.name("model_type"),
             f"This is no model's config.json: {_model(model_type)}, and none of {', '.join(NEEDED)} is there.",
+        )
+    if not architecture.endswith(GENERATES) or HINTS.search(model_type) or not text.has("num_key_value_heads"):
+        state = f"is {shown(model_type)}, which is not known here" if model_type else "is missing"
+        raise text.error(
+            "model_type",
+            f"{state}. Only a class that generates text, with num_key_value_heads in its config, is read as a plain "
+            "decoder. Give the layer specs directly.",
         )
     for key, value in text.values.items():
         if key in HARMLESS or not HINTS.search(key) or _says_nothing(value):

@@ -36,6 +36,8 @@ def kv_heads(model_type: str, text: Fields, num_heads: int) -> int:
         attention = text.child("attn_config")
         given = attention.optional_integer("kv_n_heads", maximum=MAX_HEADS) if attention is not None else None
         return given or (1 if model_type == "dbrx" else num_heads)
+    if model_type == "nemotron-nas":
+        return next(count for count in nas_heads(text, num_heads) if count)
     if model_type == "gpt_bigcode":
         return 1 if text.flag("multi_query", default=True) else num_heads
     if model_type == "chatglm" and not text.flag("multi_query_attention"):
@@ -46,6 +48,29 @@ def kv_heads(model_type: str, text: Fields, num_heads: int) -> int:
     if model_type in ALL_HEADS and found != num_heads:
         raise text.error("num_key_value_heads", f"is {found}, but vLLM's class keeps all {num_heads} heads.")
     return found
+
+
+def _block_heads(block: Fields, num_heads: int) -> int | None:
+    attention = block.child("attention")
+    if attention is None:
+        raise block.error("attention", "is missing.")
+    if attention.flag("no_op"):
+        return None
+    group = attention.integer("n_heads_in_group", maximum=MAX_HEADS)
+    if num_heads % group:
+        raise attention.error("n_heads_in_group", f"is {group}, which does not divide {num_heads} heads.")
+    return num_heads // group
+
+
+def nas_heads(text: Fields, num_heads: int) -> list[int | None]:
+    """KV heads block by block of a searched architecture; None where its attention is left out."""
+    blocks = text.blocks("block_configs")
+    if blocks is None:
+        raise text.error("block_configs", "is missing: it says what each layer keeps.")
+    heads = [_block_heads(block, num_heads) for block in blocks]
+    if not any(heads):
+        raise text.error("block_configs", "leaves attention out of every layer.")
+    return heads
 
 
 def _falcon(model_type: str, text: Fields, num_heads: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snippets.model_config.decoder import Decoder
-from snippets.model_config.fields import Fields
+from snippets.model_config.layers.shapes import nas_heads
 from snippets.model_config.layers.windows import FULL, SLIDING, every, fixed, layer_types, window_of
 from snippets.model_config.model_config import Layer
 
@@ -105,31 +105,12 @@ def step3p5(decoder: Decoder) -> tuple[Layer, ...]:
     )
 
 
-def _nas_heads(decoder: Decoder, block: Fields) -> int | None:
-    """KV heads of one block of a searched architecture; None where its attention is left out."""
-    attention = block.child("attention")
-    if attention is None:
-        raise block.error("attention", "is missing.")
-    if attention.flag("no_op"):
-        return None
-    group = attention.integer("n_heads_in_group", maximum=MAX_HEADS)
-    if decoder.num_heads % group:
-        raise attention.error("n_heads_in_group", f"is {group}, which does not divide {decoder.num_heads} heads.")
-    return decoder.num_heads // group
-
-
 def nemotron_nas(decoder: Decoder) -> tuple[Layer, ...]:
     """Nemotron NAS (DeciLM): KV heads and left-out attention block by block (vLLM nemotron_nas.py)."""
-    heads = nas_heads(decoder)
+    heads = nas_heads(decoder.text, decoder.num_heads)
+    if len(heads) != decoder.num_layers:
+        raise decoder.text.error("block_configs", f"has {len(heads)} blocks for {decoder.num_layers} layers.")
     return tuple(decoder.full(count) if count else () for count in heads)
-
-
-def nas_heads(decoder: Decoder) -> list[int | None]:
-    """KV heads per block of a searched architecture."""
-    blocks = decoder.text.blocks("block_configs", decoder.num_layers)
-    if blocks is None:
-        raise decoder.text.error("block_configs", "is missing: it says what each layer keeps.")
-    return [_nas_heads(decoder, block) for block in blocks]
 
 
 def llama4(decoder: Decoder) -> tuple[Layer, ...]:
