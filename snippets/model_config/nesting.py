@@ -36,7 +36,7 @@ class ClassDefaults:
 
 @cache
 def class_defaults() -> ClassDefaults:
-    """The table of class_defaults.json."""
+    """The table of class_defaults.json, written by tests/oracle/class_defaults.py from the classes themselves."""
     data = json.loads(pkgutil.get_data("snippets.model_config", "class_defaults.json") or b"{}")
     return ClassDefaults(data["text_model_type"], data["aliases"], data["defaults"], frozenset(data["served"]))
 
