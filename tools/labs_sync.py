@@ -5,12 +5,15 @@ A lab holds these lines; what stands between the second and the last is replaced
     # --- generated from snippets/FILE.py by make labs-sync: do not edit ---
     # copied: name, name
     # --- end of snippets/FILE.py ---
+
+With `# computed: name, name` the lab gets the whole number that the name stands for, not how it is worked out.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import runpy
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LABS = ROOT / "labs"
 BLOCK = re.compile(
     r"^(?P<start># --- generated from (?P<file>snippets/\S+\.py) by make labs-sync: do not edit ---\n"
-    r"(?P<names>(?:# copied: [^\n]*\n)+))"
+    r"(?P<names>(?:# (?P<how>copied|computed): [^\n]*\n)(?:# (?P=how): [^\n]*\n)*))"
     r"(?P<body>.*?)"
     r"^(?P<end># --- end of (?P=file) ---\n)",
     re.MULTILINE | re.DOTALL,
@@ -58,6 +61,14 @@ def definitions(source: str, names: list[str], file: str) -> str:
     return text + ("\n\n\n" if parts[-1][0] else "\n")  # as the formatter wants it before the end mark
 
 
+def values(path: Path, names: list[str], file: str) -> str:
+    """The named whole numbers of a module, as assignments."""
+    found = runpy.run_path(str(path))
+    if missing := [name for name in names if not isinstance(found.get(name), int)]:
+        raise SyncError(f"{file} defines no whole number {', '.join(missing)}: correct the names in the lab's mark")
+    return "".join(f"{name} = {found[name]:_}\n" for name in names)
+
+
 def synced(lab: str, root: Path = ROOT) -> str:
     """The lab's text with every block copied again from its source."""
 
@@ -66,9 +77,11 @@ def synced(lab: str, root: Path = ROOT) -> str:
         path = root / file
         if not path.is_file():
             raise SyncError(f"{file} is named in a lab's mark but does not exist")
-        names = re.findall(r"\w+", match["names"].replace("# copied:", ""))
+        names = re.findall(r"\w+", match["names"].replace(f"# {match['how']}:", ""))
         if not names:
             raise SyncError(f"the mark of {file} names nothing to copy")
+        if match["how"] == "computed":
+            return f"{match['start']}{values(path, names, file)}{match['end']}"
         return f"{match['start']}{definitions(path.read_text(encoding='utf-8'), names, file)}{match['end']}"
 
     text, filled = BLOCK.subn(fill, lab)

@@ -25,7 +25,7 @@ WORDS = {
     "limit": "limit {utilization}: {memory}",
     "visible": "{memory} visible",
     "table weights": "weights",
-    "table other": "other memory: activations, graphs, CUDA context",
+    "table other": "other memory: activations, CUDA context",
     "table kv": "KV cache",
     "table left out": "left out by the limit of {utilization}",
     "table visible": "visible to a program",

@@ -31,9 +31,9 @@ _WORDS = {
     "requests capped": "the most that max_num_seqs allows; memory would hold {memory}",
     "kv": "left for the KV cache",
     "per request": "one request holds",
-    "estimated": "Computed, not measured: other memory (activations, CUDA context) is an estimate from start-up logs of "
-    "other cards and mostly other versions, {other}, most likely between {low} and {high}. CUDA graphs come on top: vLLM "
-    "captures them after the cache is allocated, outside the limit. A start-up log of the card itself is better.",
+    "estimated": "Computed, not measured: other memory (activations, CUDA context) is estimated from start-up logs of "
+    "other machines, most with other versions of vLLM, at {other} in a range of {low} to {high}. A log of the card "
+    "will replace it. CUDA graphs come on top, outside the limit: vLLM captures them once the cache is allocated.",
     "ceiling": "vLLM runs at most {most} requests at once, whatever the memory, unless max_num_seqs is raised.",
     "no room": "gpu_memory_utilization takes {least} to 1 with {weights} weights: below, nothing may be left for the "
     "cache once up to {other_high} of other memory are in, and vLLM would refuse to start.",

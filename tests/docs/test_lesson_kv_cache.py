@@ -6,15 +6,19 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
+from planned import BASELINE, concurrency, planned, tokens
 
+from snippets.units import gib
 from snippets.widgets.questions.kv_cache import QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / os.environ.get("SITE", "site")
+FP8 = replace(BASELINE, kv_cache_dtype="fp8")
 PROGRAM = ROOT / "snippets" / "kv_cache_size.py"
 
 # Word for word what the specification of the lesson asks the program to print.
@@ -77,14 +81,17 @@ def test_first_screen_has_question_picture_and_answer_in_that_order(page: str) -
 @pytest.mark.parametrize(
     "figure",
     [
-        # Worked out by hand or read from vLLM 0.26.0, independently of the expressions on the page.
+        # Worked out by hand, read from vLLM 0.26.0, or the planner's, independently of the expressions on the page.
         "23.64 GiB",  # what a driver shows of a 24 GB card, from out-of-memory messages
         "14.19 GiB",  # 2 bytes × 7,615,616,512 parameters
-        "6.16 GiB",  # 23.64 × 0.92 − 14.19 − 1.4
-        "115,408",  # 6.1636 GiB ÷ 917,504 bytes per block = 7,213 blocks of 16
-        "14.09",  # 7,213 ÷ 512
-        "28.18",  # the same with half the bytes
-        "34.65",  # with 5.188 GiB of weights
+        gib(planned().available_bytes or 0),
+        f"{tokens(planned()):,}",
+        f"{concurrency(planned()):.2f}",
+        f"{concurrency(planned(args=FP8)):.2f}",
+        f"{concurrency(planned('qwen2.5-7b-awq')):.2f}",
+        f"{concurrency(planned(args=replace(BASELINE, gpu_memory_utilization=0.90))):.2f}",
+        f"{concurrency(planned(args=replace(BASELINE, max_model_len=32_768))):.2f}",
+        f"{concurrency(planned(args=replace(BASELINE, usage='llm'))):.2f}",
         "246,604",  # (15,231,233,024 − 1,089,994,752) ÷ 57,344, rounded up
         "265,612",  # 15,231,233,024 ÷ 57,344, rounded up
         "1.09 GB",  # 152,064 × 3,584 × 2 bytes

@@ -61,6 +61,16 @@ def test_named_definitions_are_copied_with_comments_and_decorators_and_nothing_e
     assert made.startswith("X = 1\n")
 
 
+def test_a_computed_number_is_written_and_how_it_is_worked_out_is_not(root: Path) -> None:
+    (root / "snippets/b.py").write_text("ONE, TWO = (1000 * n for n in (1, 2))\n")
+    marks = LAB.replace("a.py", "b.py").replace("# copied: two, Four\n# copied: FIVE\n", "# computed: {}\n")
+    made = synced(marks.format("TWO"), root)
+    assert "# computed: TWO\nTWO = 2_000\n# --- end of" in made
+    assert synced(made, root) == made
+    with pytest.raises(SyncError, match=r"snippets/b\.py defines no whole number SIX"):
+        synced(marks.format("TWO, SIX"), root)
+
+
 def test_a_second_sync_changes_nothing(root: Path) -> None:
     assert synced(synced(LAB, root), root) == synced(LAB, root)
 

@@ -8,6 +8,9 @@ import pytest
 from conftest import Opens, until
 from playwright.sync_api import Page
 
+from snippets import baseline
+from snippets.planner.blocks import log_lines
+
 INPUT = ".md-search__input"
 STATE = "document.querySelector('.md-search-result__meta').textContent.trim()"
 SECTIONS = "[...document.querySelectorAll('.md-search-result__item:first-child a')].map(({href}) => href)"
@@ -46,7 +49,7 @@ def found(page: Page, query: str) -> list[str]:
         ("max_model_len", "glossary/#max_model_len"),
         ("time to first token", "glossary/#ttft"),
         ("roofline", "glossary/#roofline"),
-        ("Maximum concurrency for 8,192 tokens per request: 14.09x", "lessons/kv-cache/"),
+        (log_lines(baseline.num_blocks(), 16, 8192)[1], "lessons/kv-cache/"),
     ],
 )
 def test_search_leads_to(query: str, section: str, page: Page) -> None:

@@ -18,7 +18,7 @@ def test_every_documented_name_is_there() -> None:
     [
         ("56 KiB", "kib(kv_bytes_per_token(QWEN2_5_7B))"),
         ("0.44 GiB", "gib(kv_bytes(QWEN2_5_7B, 8192))"),
-        ("14.09×", "times(baseline.sequences(), 2)"),
+        ("14.09×", "times(baseline.sequences(round(1.4 * GIB)), 2)"),
         ("246,604", "count(decode_step.tokens_where_kv_reads_equal_weight_reads(baseline.MODEL))"),
         ("320 KiB", 'kib(kv_shapes.kv_bytes_per_token(KVShape.of(model("llama-2-70b")), 2))'),
         ("163.9", 'count(decode_step.critical_intensity(gpu("rtx-4090")), 1)'),

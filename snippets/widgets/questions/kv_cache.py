@@ -8,7 +8,7 @@ from snippets import baseline, decode_step
 from snippets.draw.figure import Table
 from snippets.draw.html import table_html
 from snippets.kv_cache_size import QWEN2_5_7B, QWEN2_5_7B_QUERY_HEADS, kv_bytes, kv_bytes_per_token
-from snippets.units import GIB, KIB, count, gb, gib, kib, percent
+from snippets.units import GIB, KIB, count, gb, gib, kib, percent, times
 from snippets.widgets.question import Question
 
 _MHA = replace(QWEN2_5_7B, num_kv_heads=QWEN2_5_7B_QUERY_HEADS)
@@ -54,11 +54,6 @@ EIGHT_LONG = Question(
 _AWQ = baseline.AWQ_WEIGHTS_BYTES
 _SEQUENCE_BYTES = kv_bytes(QWEN2_5_7B, baseline.MAX_MODEL_LEN)
 
-
-def _would_fit(free_bytes: float) -> int:
-    return int(free_bytes // _SEQUENCE_BYTES)
-
-
 FOUR_BIT_SEQUENCES = Question(
     name="kv_cache_four_bit_sequences",
     prompt=(
@@ -84,11 +79,7 @@ FOUR_BIT_SEQUENCES = Question(
             "an FP8 cache on top: here the cache stays in BF16",
         ),
         (
-            _would_fit(baseline.REQUESTED_BYTES - _AWQ),
-            "everything that is not weights given to the cache: the trial run needs some of it",
-        ),
-        (
-            _would_fit(baseline.VISIBLE_BYTES - _AWQ),
+            int((baseline.VISIBLE_BYTES - _AWQ) // _SEQUENCE_BYTES),
             "all the memory the card shows: vLLM takes 0.92 of it, and its trial run a part of that",
         ),
     ),
@@ -161,12 +152,13 @@ WORKING = {  # HTML under "Show the answer"
     ),
     EIGHT_LONG.name: (
         f"<p><strong>{gib(_EIGHT_LONG, 0)}.</strong> {_EIGHT} × {count(_LONG)} = {count(_EIGHT * _LONG)} tokens of "
-        f"{kib(_PER_TOKEN)}. That is about as much as the model's {gib(baseline.WEIGHTS_BYTES)} of weights, and more "
-        f"than twice the {gib(baseline.available_bytes())} that are left beside them.</p>{_tokens_table()}"
+        f"{kib(_PER_TOKEN)}. That is about as much as the model's {gib(baseline.WEIGHTS_BYTES)} of weights, and "
+        f"{times(_EIGHT_LONG / baseline.available_bytes(), 1)} the {gib(baseline.available_bytes())} left beside "
+        f"them.</p>{_tokens_table()}"
     ),
     FOUR_BIT_SEQUENCES.name: (
         f"<p><strong>{FOUR_BIT_SEQUENCES.answer_in_full}.</strong> {gib(baseline.REQUESTED_BYTES)} requested − "
-        f"{gib(_AWQ)} weights − {baseline.OTHER_GIB:.2f} GiB of other memory = "
+        f"{gib(_AWQ)} weights − {gib(baseline.OTHER_BYTES)} of other memory = "
         f"{gib(baseline.available_bytes(weights_bytes=_AWQ))}, and a sequence takes {gib(_SEQUENCE_BYTES, 4)}. "
         f"Halving the cache's bytes instead gives fewer:</p>{_levers_table()}"
     ),

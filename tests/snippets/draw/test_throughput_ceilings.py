@@ -6,20 +6,22 @@ import re
 import xml.etree.ElementTree as etree
 
 import pytest
+from planned import concurrency, planned
 
 from snippets.draw.figure import LAYOUTS, WIDTH_PX, Layout, same_text
 from snippets.draw.svg import text_width
 from snippets.draw.throughput_ceilings import throughput_ceilings
 
+FIT = int(concurrency(planned()))
 DRAW = throughput_ceilings("test")
 
 
 def test_finding_names_the_first_ceiling_and_the_rate_there() -> None:
-    # 14 sequences fit (6.16 GiB over 0.4375 GiB each); 14 tokens per reading of 14.14 GB + 14 × 0.47 GB at 1,008 GB/s.
-    rate = 14 / ((14.141238272 + 14 * 0.469762048) / 1008)
+    # As many fit as the planner says; a token for each per reading of 14.14 GB + 0.47 GB for each at 1,008 GB/s.
+    rate = FIT / ((14.141238272 + FIT * 0.469762048) / 1008)
     assert (
         DRAW("wide").finding
-        == f"Memory is full at 14 sequences, below every other ceiling: at most {rate:.0f} tokens per second"
+        == f"Memory is full at {FIT} sequences, below every other ceiling: at most {rate:.0f} tokens per second"
     )
 
 
@@ -29,7 +31,7 @@ def test_both_widths_say_the_same() -> None:
 
 def test_table_says_what_fits() -> None:
     assert [(row[0], row[3]) for row in DRAW("wide").table.rows] == [
-        ("1", "yes"), ("4", "yes"), ("8", "yes"), ("14", "yes"), ("28", "no"), ("256", "no"),
+        ("1", "yes"), ("4", "yes"), ("8", "yes"), (f"{FIT}", "yes"), (f"{2 * FIT}", "no"), ("256", "no"),
     ]  # fmt: skip
 
 
