@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor, log10
+
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 MB, GB, TB = 10**6, 10**9, 10**12
 
@@ -9,6 +11,20 @@ MB, GB, TB = 10**6, 10**9, 10**12
 def count(n: float, digits: int = 0) -> str:
     """A number with thousands commas: 57,344."""
     return f"{n:,.{digits}f}"
+
+
+def exact_enough(n: float) -> str:
+    """A number of any size with two digits that count: 14, 37.04, 0.50, 0.001. Never a zero that is none."""
+    if float(n).is_integer():
+        return count(n)
+    if abs(n) >= 0.01:
+        return count(n, 2)
+    return f"{n:.{1 - floor(log10(abs(n)))}f}".rstrip("0")
+
+
+def quantity(n: float, unit: str) -> str:
+    """A number with its unit: "37.04 sequences", "1 token"."""
+    return f"{exact_enough(n)} {unit.removesuffix('s') if n == 1 else unit}".strip()
 
 
 def _in(n: float, size: int, unit: str, digits: int) -> str:

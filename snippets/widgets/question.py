@@ -25,7 +25,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from snippets.units import count, percent, times
+from snippets.units import count, percent, quantity, times
 from snippets.widgets.declare import Number
 from snippets.widgets.run import read_number
 
@@ -158,8 +158,7 @@ def grade(question: Question, typed: str) -> dict[str, str]:
     hint = f" That looks like {mistake}." if mistake else ""
     if distance <= question.near and not mistake:
         return _graded("near", f"Close: {_how_far(value, question.answer)}. It is {question.answer_in_full}.")
-    shown = f"{count(value, 0 if float(value).is_integer() else 2)} {question.unit}".strip()
-    return _graded("off", f"{shown} is {_how_far(value, question.answer)}.{hint}")
+    return _graded("off", f"{quantity(value, question.unit)} is {_how_far(value, question.answer)}.{hint}")
 
 
 def _graded(verdict: Verdict, message: str) -> dict[str, str]:

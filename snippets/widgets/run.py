@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from snippets.draw.figure import Layout
-from snippets.units import count
+from snippets.units import exact_enough
 from snippets.widgets.declare import (
     Check,
     Choice,
@@ -46,7 +46,7 @@ def defaults(widget: Widget) -> dict[str, str]:
 
 def _allowed(control: Number) -> str:
     kind = "a whole number" if control.whole else "a number"
-    low, high = (count(end, 0 if float(end).is_integer() else 2) for end in (control.minimum, control.maximum))
+    low, high = map(exact_enough, (control.minimum, control.maximum))
     unit = f" {control.unit}" if control.unit else ""
     empty = ", or nothing" if control.optional else ""
     return f"{kind} from {low} to {high}{unit}{empty}"

@@ -35,6 +35,17 @@ def test_large_numbers_have_thousands_commas() -> None:
     assert units.gib(1_234 * 2**30, 0) == "1,234 GiB"
 
 
+def test_a_small_number_is_not_printed_as_nothing() -> None:
+    assert [units.exact_enough(n) for n in (14, 37.039, 0.1, 0.001, 0.00016, 0)] == [
+        *("14", "37.04", "0.10", "0.001", "0.00016", "0")
+    ]
+
+
+def test_one_of_a_thing_is_one_thing() -> None:
+    said = [units.quantity(n, unit) for n, unit in ((1, "tokens"), (2, "tokens"), (1, "GiB"), (1.5, ""))]
+    assert said == ["1 token", "2 tokens", "1 GiB", "1.50"]
+
+
 def test_axis_labels_are_short_in_powers_of_two_only() -> None:
     assert [units.short_tokens(n) for n in (1, 1000, 1024, 8192, 131_072, 1_048_576, 1_500_000)] == [
         "1",

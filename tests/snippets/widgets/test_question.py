@@ -90,6 +90,13 @@ def test_the_quotient_is_as_right_as_the_whole_number_below_it(typed: str) -> No
     assert grade(WHOLE, typed) == {"verdict": "right", "message": said}
 
 
+def test_one_is_singular_and_a_small_number_or_end_of_the_range_is_not_nothing() -> None:
+    assert grade(WHOLE, "1")["message"].startswith("1 sequence is ")
+    small = replace(GIB, minimum=0.001)
+    assert grade(small, "0.002")["message"].startswith("0.002 GiB is ")
+    assert grade(small, "none")["message"] == "Your estimate takes a number from 0.001 to 1,000 GiB."
+
+
 def test_a_fraction_elsewhere_is_wrong_and_where_no_quotient_is_known_no_answer() -> None:
     assert grade(WHOLE, "30.5")["verdict"] == "off"
     assert grade(replace(WHOLE, exact=None), "34.65") == {
