@@ -1,3 +1,1 @@
 """The memory budget: what vLLM's profiling will measure, counted from shapes as far as the code says, fitted beyond."""
-
-from snippets.planner.memory.budget import estimate_budget as estimate_budget
