@@ -6,15 +6,25 @@ from collections.abc import Iterable, Mapping
 
 from snippets.model_config.model_config import ModelConfig
 
-# Fields that count weights (not the cache); they ride along where the config has them.
+# Fields that the planner reads beside the reader (weights, state dtypes); they ride along where the config has them.
 WEIGHT_FIELDS = (
-    "tie_word_embeddings", "moe_intermediate_size", "shared_expert_intermediate_size", "n_shared_experts",
-    "num_shared_experts", "first_k_dense_replace", "moe_layer_freq", "mlp_only_layers", "decoder_sparse_step",
-    "num_experts_per_tok", "q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
-    "attention_bias", "mlp_bias", "qkv_bias", "index_n_heads", "index_head_dim", "interleave_moe_layer_step",
-    "attn_output_gate", "mtp_num_hidden_layers", "num_nextn_predict_layers", "hidden_size_per_layer_input",
-    "vocab_size_per_layer_input", "o_lora_rank", "o_groups", "mamba_dt_rank", "expert_layer_period",
-    "expert_layer_offset", "moe_shared_expert_intermediate_size", "moe_latent_size", "mlp_layer_types",
+    "add_bias_linear", "add_full_attention_sink_bias", "add_qkv_bias", "add_swa_attention_sink_bias",
+    "attention_bias", "attention_chunk_size", "attention_out_bias", "attention_qkv_bias", "attention_sink_bias",
+    "attn_output_gate", "audio_config", "bias", "decoder_ffn_dim", "decoder_sparse_step", "encoder_attention_heads",
+    "encoder_ffn_dim", "encoder_layers", "expert_layer_offset", "expert_layer_period", "ffn_config",
+    "ffn_hidden_size", "first_k_dense_replace", "hc_mult", "hidden_size", "hidden_size_per_layer_input",
+    "index_head_dim", "index_n_heads", "interleave_moe_layer_step", "intermediate_size", "intermediate_size_mlp",
+    "is_mm_prefix_lm", "kv_lora_rank", "mamba_conv_bias", "mamba_dt_rank", "mamba_proj_bias", "mamba_rms_norm",
+    "mamba_ssm_cache_dtype", "mamba_ssm_dtype", "max_source_positions", "mlp_bias", "mlp_layer_types",
+    "mlp_only_layers", "moe_intermediate_size", "moe_latent_size", "moe_layer_freq",
+    "moe_shared_expert_intermediate_size", "mtp_num_hidden_layers", "multimodal_projector_bias", "n_positions",
+    "n_routed_experts", "n_shared_experts", "no_bias", "num_experts", "num_experts_per_tok", "num_hash_layers",
+    "num_local_experts", "num_mel_bins", "num_nextn_predict_layers", "num_shared_experts", "o_groups",
+    "o_lora_rank", "parallel_attn", "projector_input_dim", "projector_output_dim", "q_lora_rank",
+    "qk_nope_head_dim", "qk_norm", "qk_rope_head_dim", "qkv_bias", "shared_expert_intermediate_size",
+    "spatial_merge_size", "tie_embedding", "tie_word_embeddings", "topk_method", "use_bias",
+    "use_bidirectional_attention", "use_conv_bias", "use_qk_norm", "v_head_dim", "vision_config",
+    "vision_feature_layer", "vocab_size_per_layer_input", "word_embed_proj_dim",
 )  # fmt: skip
 
 

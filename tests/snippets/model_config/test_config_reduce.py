@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from snippets.model_config.model_config import ModelConfig
+from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.model_config.read import read_config
 from snippets.model_config.reduce import reduce
+from snippets.planner.engine_args import EngineArgs
+from snippets.planner.weights.errors import WeightsError
+from snippets.planner.weights.rank import rank_weight_bytes
 
 HERE = Path(__file__).parent
 PUBLISHED = {row["repo"]: row["fields"] for row in json.loads((HERE / "published.json").read_text("utf-8"))["configs"]}
@@ -45,6 +48,19 @@ def test_reading_the_reduced_config_gives_the_same_model(name: str) -> None:
     assert not set(ASIDE) & set(reduced)
     assert bare(read_config(reduced)) == bare(whole)
     assert bare(read_config(reduce(whole, keep=()))) == bare(whole)
+
+
+def weights(config: ModelConfig) -> int | str:
+    try:
+        return rank_weight_bytes(config, EngineArgs())
+    except (ConfigError, WeightsError) as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_weights_count_the_same_from_the_reduced_config(name: str) -> None:
+    whole = read_config(CONFIGS[name])
+    assert weights(read_config(reduce(whole))) == weights(whole)
 
 
 def test_a_reduced_config_keeps_what_counts_weights() -> None:
