@@ -32,6 +32,13 @@ REMOTE_CONFIGS = {  # config classes that a checkpoint brings along as code: mod
 OP_SPACES = ("_C", "_moe_C", "_C_cache_ops", "_vllm_fa2_C", "_vllm_fa3_C", "_flashmla_C", "_C_custom_ar", "_qutlass_C")
 
 
+class Nothing(MagicMock):
+    """Any object, which answers every call and remembers none: a remembered call would keep its model alive."""
+
+    def _increment_mock_call(self, /, *args, **kwargs):
+        pass
+
+
 class Stub(types.ModuleType):
     """A module in which every name exists."""
 
@@ -43,7 +50,7 @@ class Stub(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return MagicMock(name=name)
+        return Nothing(name=name)
 
 
 class Finder:
@@ -67,7 +74,7 @@ class Ops:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return MagicMock(name=name, return_value=False)
+        return Nothing(name=name, return_value=False)
 
 
 def install(card):
@@ -84,9 +91,9 @@ def install(card):
     importlib.metadata.version = lambda name: "1.0" if name in PACKAGES else version(name)
     import torch
 
-    torch.cuda.Stream = MagicMock(name="Stream")
-    torch.cuda.Event = MagicMock(name="Event")
-    torch.cuda.current_stream = MagicMock(name="current_stream")
+    torch.cuda.Stream = Nothing(name="Stream")
+    torch.cuda.Event = Nothing(name="Event")
+    torch.cuda.current_stream = Nothing(name="current_stream")
     torch.cuda.current_device = lambda: torch.device("meta")
     import vllm.platforms as platforms
 
@@ -107,7 +114,7 @@ def install(card):
     _accept_configs()
     import vllm.tokenizers
 
-    vllm.tokenizers.cached_tokenizer_from_config = MagicMock(name="tokenizer")
+    vllm.tokenizers.cached_tokenizer_from_config = Nothing(name="tokenizer")
     registry._run_in_subprocess = lambda inspect: inspect()  # a child process would lack all of the above
     return fake
 
@@ -128,7 +135,7 @@ def _accept_configs():
 
     if not hasattr(modeling_pixtral, "PixtralRotaryEmbedding"):  # renamed since
         modeling_pixtral.PixtralRotaryEmbedding = modeling_pixtral.PixtralVisionRotaryEmbedding
-        modeling_pixtral.position_ids_in_meshgrid = MagicMock(name="position_ids_in_meshgrid")
+        modeling_pixtral.position_ids_in_meshgrid = Nothing(name="position_ids_in_meshgrid")
     for model_type, names in REMOTE_CONFIGS.items():
         body = {
             "model_type": model_type, "attribute_map": names, "max_position_embeddings": None,
@@ -201,7 +208,15 @@ def forget():
     import vllm.v1.attention.backends.utils as layouts
 
     layouts._KV_CACHE_LAYOUT_OVERRIDE = None
-    layouts.get_kv_cache_layout.cache_clear()
-    for thing in gc.get_objects():
-        if isinstance(thing, functools._lru_cache_wrapper) and (thing.__module__ or "").startswith("vllm"):
-            thing.cache_clear()
+    for remembered in _caches():
+        remembered.cache_clear()
+
+
+@functools.cache
+def _caches():
+    """functools caches of vLLM's modules; those of modules imported later hold nothing of a card."""
+    return [thing for thing in gc.get_objects() if isinstance(thing, functools._lru_cache_wrapper) and _is_vllm(thing)]
+
+
+def _is_vllm(thing):
+    return (thing.__module__ or "").startswith("vllm")

@@ -2,15 +2,17 @@
 # mypy: ignore-errors
 """What the real vLLM 0.26.0 decides for a model: settings in force, layer specs, weights, blocks. No GPU.
 
-usage: PYTHONPATH=. ORACLE_ENV/bin/python tests/oracle/model_oracle.py < questions.jsonl > answers.jsonl
-All questions of one run are about cards of one compute capability. A question is one line: {"config": fields of a
-config.json, "gpu": catalog key, "args": {EngineArgs field: value}, "available_bytes": N, "draft": fields of the
-drafter's config.json, "runner": "pooling" where files beside the config say so}. One answer a line, in order.
+usage: PYTHONPATH=. ORACLE_ENV/bin/python tests/oracle/model_oracle.py GPU < questions.jsonl > answers.jsonl
+GPU is a catalog key; all questions of one run are about cards of its compute capability. A question is one line:
+{"config": fields of a config.json, "gpu": catalog key, "args": {EngineArgs field: value}, "available_bytes": N,
+"draft": fields of the drafter's config.json, "runner": "pooling" where files beside the config say so,
+"hf_quant_config": that side file}. One answer a line, in order.
 The real model class is built on the meta device and every layer is asked for its spec: half a second a question,
 after half a minute of imports.
 """
 
 import dataclasses
+import gc
 import json
 import sys
 import tempfile
@@ -18,12 +20,14 @@ import time
 import traceback
 from pathlib import Path
 
+import fake_gpu
+
 from snippets.catalog.gpus import gpu
 from snippets.planner.settings.card import card_of
-from tests.oracle import fake_gpu
 
-QUESTIONS = [json.loads(line) for line in sys.stdin]
-FakeGpu = fake_gpu.install(card_of(gpu(QUESTIONS[0]["gpu"])))
+OUT = sys.stdout
+sys.stdout = sys.stderr  # vLLM's log lines; answers go to OUT
+FakeGpu = fake_gpu.install(card_of(gpu(sys.argv[1])))
 import torch
 from vllm.config import set_current_vllm_config
 from vllm.config.vllm import get_layers_from_vllm_config
@@ -55,6 +59,9 @@ def start():
         )
         initialize_model_parallel(1, 1, backend="gloo")
     init_workspace_manager(torch.device("meta"))
+    fake_gpu.forget()
+    gc.disable()
+    gc.freeze()  # what is loaded by now stays; only questions leave something to collect
 
 
 def _any_config():
@@ -100,6 +107,8 @@ def _answer(question):
 def _engine_config(question, folder):
     model = Path(folder) / "model"
     _write(model, question["config"])
+    if question.get("hf_quant_config"):
+        (model / "hf_quant_config.json").write_text(json.dumps(question["hf_quant_config"]), encoding="utf-8")
     given = dict(question.get("args", {}))
     usage = USAGE[given.pop("usage", "server")]
     speculative = given.pop("speculative", None)
@@ -247,15 +256,27 @@ def _plan(config, specs, available_bytes):
         "tokens": tokens,
         "concurrency": concurrency,
         "max_model_len_after": config.model_config.max_model_len,
-        "groups": [
-            [len(group.layer_names), type(group.kv_cache_spec).__name__, group.kv_cache_spec.block_size,
-             group.kv_cache_spec.page_size_bytes]
-            for group in configs[0].kv_cache_groups
-        ],
-    }  # fmt: skip
+        "groups": _groups(configs[:: config.parallel_config.tensor_parallel_size]),
+    }
+
+
+def _groups(stages):
+    """[layers over all stages, class, block size, page on the first stage] of every group."""
+    return [
+        [
+            sum(len(stage.kv_cache_groups[i].layer_names) for stage in stages),
+            type(group.kv_cache_spec).__name__,
+            group.kv_cache_spec.block_size,
+            group.kv_cache_spec.page_size_bytes,
+        ]
+        for i, group in enumerate(stages[0].kv_cache_groups)
+    ]
 
 
 if __name__ == "__main__":
     start()
-    for question in QUESTIONS:
-        print(json.dumps(answer(question)), flush=True)
+    for i, line in enumerate(sys.stdin):
+        print(json.dumps(answer(json.loads(line))), file=OUT, flush=True)
+        if i % 20 == 19:
+            gc.collect()
+            gc.freeze()  # looking again at what vLLM keeps would take longer than the questions

@@ -11,27 +11,23 @@ GENERATE_MODELS = (
     "UltravoxModel",
 )  # text generation all the same
 
-WITHOUT_PIPELINE = (  # classes without SupportsPP (model_executor/models/*.py)
-    "AriaForConditionalGeneration",
-    "FireRedASR2ForConditionalGeneration",
-    "FireRedLIDForConditionalGeneration",
-    "Gemma3nForCausalLM",
-    "Gemma3nForConditionalGeneration",
-    "HrmTextForCausalLM",
-    "IQuestLoopCoderForCausalLM",
-    "Idefics3ForConditionalGeneration",
-    "Mamba2ForCausalLM",
-    "NemotronH_Nano_Omni_Reasoning_V3",
-    "NemotronH_Nano_VL_V2",
-    "NemotronH_Super_Omni_Reasoning_V3",
-    "NemotronParseForConditionalGeneration",
-    "OuroForCausalLM",
-    "PaddleOCRVLForConditionalGeneration",
-    "Phi4MMForCausalLM",
-    "SmolVLMForConditionalGeneration",
-    "WhisperForConditionalGeneration",
-    "Zamba2ForCausalLM",
-)
+# Classes without SupportsPP (model_executor/models/*.py)
+NO_PIPELINE = """
+AriaForConditionalGeneration BertForMaskedLM BertForSequenceClassification BertForTokenClassification BertModel
+BertSpladeSparseEmbeddingModel BgeM3EmbeddingModel CLIPModel ColBERTJinaRobertaModel ColBERTLfm2Model
+ColBERTModernBertModel ColModernVBertForRetrieval FireRedASR2ForConditionalGeneration
+FireRedLIDForConditionalGeneration GPT2ForSequenceClassification Gemma3TextModel Gemma3nForCausalLM
+Gemma3nForConditionalGeneration GteModel GteNewForSequenceClassification GteNewModel HF_ColBERT HrmTextForCausalLM
+IQuestLoopCoderForCausalLM Idefics3ForConditionalGeneration JinaForRanking Mamba2ForCausalLM
+ModernBertForSequenceClassification ModernBertForTokenClassification ModernBertModel
+NemotronH_Nano_Omni_Reasoning_V3 NemotronH_Nano_VL_V2 NemotronH_Super_Omni_Reasoning_V3
+NemotronParseForConditionalGeneration NomicBertModel OpenAIPrivacyFilterForTokenClassification OuroForCausalLM
+PaddleOCRVLForConditionalGeneration Phi4MMForCausalLM RobertaForMaskedLM RobertaForSequenceClassification
+RobertaForTokenClassification RobertaModel SiglipModel SmolVLMForConditionalGeneration
+VoyageQwen3BidirectionalEmbedModel WhisperForConditionalGeneration XLMRobertaForSequenceClassification
+XLMRobertaForTokenClassification XLMRobertaModel Zamba2ForCausalLM
+"""
+WITHOUT_PIPELINE = frozenset(NO_PIPELINE.split())
 
 MM_PREFIX_MODELS = ("bagel", "gemma3", "molmo2", "moondream3", "paligemma", "umm")
 GEMMA4_TYPES = ("gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text")
