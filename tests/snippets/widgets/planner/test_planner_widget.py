@@ -1,0 +1,220 @@
+"""What the planner shows: the answer first, the three meanings of tokens apart, refusals with ways that work."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from snippets.catalog.configs import config_entries
+from snippets.draw.figure import LAYOUTS
+from snippets.widgets.declare import Shown
+from snippets.widgets.parts.nodes import Element, Node
+from snippets.widgets.planner import WIDGET
+from snippets.widgets.planning.refusal import changes, ways
+from snippets.widgets.planning.sections.take import DOWNLOADS
+from snippets.widgets.run import Answer, look, read_state
+
+EVERY = tuple(section.name for section in WIDGET.sections)
+# A log of Qwen2.5-7B: 7.21 GiB of cache; 57,344 bytes a token and blocks of 16, so int(7.21 * 2**30 / 917,504) blocks
+GIVEN = {"available_gib": "7.21"}
+LLAMA = {"model": "llama-3.1-8b", "max_model_len": "", "available_gib": "6.48"}
+
+
+def answer(*seen: str, **state: str) -> Answer:
+    found = look(WIDGET, state, {}, "wide", seen)
+    assert found.errors == {}
+    return found
+
+
+def text_of(node: Node) -> str:
+    """All text in a tree, parts set apart."""
+    return node if isinstance(node, str) else " ".join(map(text_of, node.children))
+
+
+def said(shown: Shown) -> str:
+    return " ".join(map(text_of, (*shown.before, *shown.after)))
+
+
+def elements(node: Node, tag: str) -> list[Element]:
+    """All elements of a kind in a tree."""
+    if isinstance(node, str):
+        return []
+    inside = [found for child in node.children for found in elements(child, tag)]
+    return [node, *inside] if node.tag == tag else inside
+
+
+def rows(shown: Shown, caption: str) -> list[list[str]]:
+    """The cells of the table with a caption."""
+    for node in (*shown.before, *shown.after):
+        for table in elements(node, "table"):
+            if caption in text_of(elements(table, "caption")[0]):
+                return [[text_of(cell) for cell in row.children] for row in elements(table, "tr")]
+    raise AssertionError(f"no table {caption!r}")
+
+
+def readout(found: Answer, name: str) -> str:
+    one = next(one for one in found.view.readouts if one.name == name)
+    return f"{one.value} {one.unit}".strip()
+
+
+def test_the_answer_comes_first_and_is_vllms() -> None:
+    found = answer(**GIVEN)
+    blocks = int(7.21 * 2**30 / (16 * 57_344))  # 8,437
+    concurrency = blocks * 16 / 8192  # one request of 8,192 tokens takes 512 blocks
+    assert said(found.sections["answer"]).startswith(f"It fits: {int(concurrency)} requests of 8,192 tokens at once.")
+    assert readout(found, "tokens") == f"{int(concurrency * 8192):,} tokens"
+    assert readout(found, "request") == "448 MiB"
+    assert readout(found, "token") == "56 KiB"
+    log = said(found.sections["log"])
+    assert f"Maximum concurrency for 8,192 tokens per request: {concurrency:.2f}x" in log
+    assert f"GPU KV cache size: {int(concurrency * 8192):,} tokens" in log
+    assert "Available KV cache memory: 7.21 GiB" in log
+
+
+def test_estimated_memory_has_an_error_bar_and_given_memory_has_none() -> None:
+    estimated, given = answer(), answer(**GIVEN)
+    low, high = next(one.detail for one in estimated.view.readouts if one.name == "available").split(" to ")
+    assert float(low) < float(readout(estimated, "available").split()[0]) < float(high)
+    assert "spans" in estimated.view.figures[0].detail
+    assert "no error bar" in given.view.figures[0].detail
+    assert "without an error bar" in said(given.sections["answer"])
+
+
+def test_max_num_seqs_is_said_where_it_decides() -> None:
+    found = answer(**GIVEN, max_num_seqs="4")
+    assert readout(found, "requests") == "4"
+    assert "Memory would hold 16; max_num_seqs = 4 decides." in said(found.sections["answer"])
+
+
+def test_a_refusal_shows_vllms_words_and_a_button_for_each_way_that_works() -> None:
+    found = answer(**LLAMA)
+    words = said(found.sections["answer"])
+    assert words.startswith("vLLM 0.26.0 would refuse to start.")
+    # 32 layers × 2 × 8 heads × 128 × 2 bytes = 128 KiB a token; 131,072 tokens take 16 GiB
+    assert "To serve at least one request with the model's max seq len (131072), (16.0 GiB KV cache is needed" in words
+    buttons = [button for node in found.sections["answer"].before for button in elements(node, "button")]
+    assert len(buttons) >= 2
+    for button in buttons:
+        changed = LLAMA | json.loads(button.attributes["data-values"])
+        assert said(answer(**changed).sections["answer"]).startswith("It fits: "), text_of(button)
+    assert readout(found, "requests") == "–"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("These work, each alone: --max-model-len 4096; --kv-cache-dtype fp8 --max-model-len 8192.",
+         [{"max_model_len": "4096"}, {"kv_cache_dtype": "fp8", "max_model_len": "8192"}]),
+        ("This works: --tensor-parallel-size 1 or 2 or 4.",
+         [{"tensor_parallel_size": "1"}, {"tensor_parallel_size": "2"}, {"tensor_parallel_size": "4"}]),
+        ("This works: --gpu-memory-utilization 0.95.", [{"gpu_memory_utilization": "0.95"}]),
+        ("This works: leave --block-size out.", [{"block_size": ""}]),
+        ("Nothing tried here lets one request in: take a larger card.", []),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_ways_out_are_read_as_settings(sentence: str, found: list[dict[str, str]]) -> None:
+    assert [changes(way) for way in ways(sentence)] == found
+
+
+def test_a_layout_that_vllm_refuses_shows_its_words() -> None:
+    words = said(answer(tensor_parallel_size="3").sections["answer"])
+    assert "Total number of attention heads (28) must be divisible by tensor parallel size (3)." in words
+
+
+def test_before_anything_is_pasted_the_tool_says_how_to_get_a_config() -> None:
+    found = answer(*EVERY, model="paste")
+    assert said(found.sections["answer"]).startswith("Paste a config.json, or choose a model.")
+    assert "hf download ORG/MODEL config.json" in said(found.sections["answer"])
+    assert found.view.figures[0].svg == ""
+
+
+def test_wrong_json_says_where_and_the_answer_before_it_stays() -> None:
+    typed = {"model": "paste", "config": '{"a": 1,,}'}
+    found = look(WIDGET, typed, {"model": "qwen2.5-7b"}, "wide")
+    assert "column 9" in found.errors["config"]
+    assert not found.view.controls["config"].hidden
+
+
+def test_three_answers_are_kept_apart() -> None:
+    state = {"model": "gemma-3-27b", "gpu": "a100-80gb", "max_model_len": "32768", "available_gib": "21.4"}
+    shown = rows(answer("growth", **state).sections["growth"], "Three answers")
+    by_name = {row[0]: row[1] for row in shown}
+    held, reserved = (
+        by_name["held now by a request of 32,768 tokens"],
+        by_name["reserved to admit max_model_len = 32,768"],
+    )
+    assert float(held.split()[0]) < float(reserved.split()[0])
+    assert readout(answer(**state), "tokens").replace(" tokens", "") in by_name["printed by the log"]
+
+
+def test_fp8_halves_plain_attention_at_every_length() -> None:
+    gain = rows(answer("growth", **GIVEN).sections["growth"], "kv-cache-dtype fp8")
+    assert {row[1] for row in gain[1:]} == {"÷ 2.00"}
+
+
+def test_layouts_mark_the_best_and_give_reasons_for_the_rest() -> None:
+    state = {"model": "llama-3.1-70b", "gpu": "h100-80gb", "tensor_parallel_size": "4", "cards": "4"}
+    shown = answer("layouts", **state).sections["layouts"]
+    names = [row[0] for row in rows(shown, "Layouts that start on 4 cards")[1:]]
+    assert {"TP 4", "TP 2 · PP 2"} <= set(names)
+    marked = [row for node in shown.after for row in elements(node, "tr") if row.attributes.get("class") == "marked"]
+    assert len(marked) == 1 and text_of(marked[0].children[0]) == names[0]
+    reasons = [row[2] for row in rows(shown, "do not start")[1:]]
+    assert all(reasons)
+
+
+def test_a_price_gives_a_bound_in_the_same_currency_and_none_without_it() -> None:
+    with_price = said(answer("speed", price="2", batch="1", context="1").sections["speed"])
+    assert "per million tokens answered, at 2" in with_price
+    assert "per million" not in said(answer("speed").sections["speed"])
+    assert "forecast" in with_price
+
+
+def test_a_card_known_by_memory_has_no_speed() -> None:
+    assert "Choose a card of the catalog" in said(answer("speed", gpu="other").sections["speed"])
+
+
+def test_spare_memory_offers_the_bytes_that_suffice() -> None:
+    shown = answer("size", **GIVEN, max_num_seqs="4").sections["size"]
+    button = next(button for node in shown.before for button in elements(node, "button"))
+    # 4 requests of 512 blocks and the null block, 917,504 bytes each
+    assert json.loads(button.attributes["data-values"]) == {"kv_cache_memory_bytes": str((4 * 512 + 1) * 917_504)}
+
+
+def test_traffic_beyond_the_length_is_refused_in_words() -> None:
+    shown = answer("traffic", **GIVEN, shared_prefix="9000").sections["traffic"]
+    assert "it must stay below max_model_len = 8,192" in said(shown)
+
+
+def test_every_number_opens_to_formula_numbers_and_source() -> None:
+    shown = answer("numbers", **GIVEN).sections["numbers"]
+    opened = {text_of(one.children[0].children[0]): text_of(one) for one in elements(shown.before[1], "details")}
+    assert "get_num_blocks" in opened["num_gpu_blocks"]
+    assert all("formula" in text and "source" in text for text in opened.values())
+
+
+def test_the_files_hold_the_same_plan() -> None:
+    values, _, _ = read_state(WIDGET, GIVEN, {})
+    made = {one.name: one.make(values) for one in DOWNLOADS}
+    assert {name for name, _ in made.values()} == {
+        "plan-qwen2.5-7b-rtx-4090.md",
+        "plan-qwen2.5-7b-rtx-4090.csv",
+        "plan-qwen2.5-7b-rtx-4090.json",
+    }
+    blocks = json.loads(made["json"][1])["num_gpu_blocks"]
+    assert blocks == int(7.21 * 2**30 / 917_504)
+    assert f"{blocks:,}" in made["markdown"][1] and str(blocks) in made["csv"][1].replace(",", "")
+
+
+@pytest.mark.parametrize("key", config_entries())
+def test_every_model_of_the_catalog_is_shown_whole_on_both_widths(key: str) -> None:
+    for gpu in ("rtx-4090", "h200"):
+        shown = [look(WIDGET, {"model": key, "gpu": gpu, "max_model_len": ""}, {}, width, EVERY) for width in LAYOUTS]
+        assert shown[0].view.readouts == shown[1].view.readouts
+        assert said(shown[0].sections["answer"]) == said(shown[1].sections["answer"])
+        for one in shown:
+            assert one.errors == {}
+            for section in one.sections.values():
+                assert all(figure.name for figure in section.figures)
