@@ -11,9 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from snippets.catalog.models import UnknownModelError
 from snippets.model_config.model_config import ModelConfig
 from snippets.model_config.read import read_config
+
+
+class UnknownModelError(KeyError):
+    """A key that is not in the catalog."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True)

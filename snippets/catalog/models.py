@@ -1,6 +1,7 @@
-"""Model facts: the fields of a published config.json that size a KV cache or count parameters.
+"""Model facts: what sizes a KV cache or counts parameters. Sizes are elements, not bytes.
 
-The data stands in models.json; adding a model there needs no code. Sizes are elements, not bytes.
+Sizes come from the published config (configs.json); models.json holds what a config does not say: how the class is
+built, and the parameter count. Adding a model to both needs no code.
 """
 
 from __future__ import annotations
@@ -9,17 +10,14 @@ import json
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
+
+from snippets.catalog.configs import UnknownModelError as UnknownModelError
+from snippets.catalog.configs import catalog_config, config_entries
+from snippets.model_config.model_config import AttentionCache, ModelConfig
 
 Attention = Literal["mha", "gqa", "mqa", "mla"]
 WeightFormat = Literal["bf16", "fp8", "int4", "mxfp4"]
-
-
-class UnknownModelError(KeyError):
-    """A key that is not in the catalog."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,60 @@ def models() -> dict[str, Model]:
     raw = pkgutil.get_data("snippets.catalog", "models.json")  # works from inside a zip too, as in the browser
     if raw is None:
         raise FileNotFoundError("snippets/catalog/models.json")
-    return {key: Model(key=key, **fields) for key, fields in json.loads(raw).items()}
+    return {key: _model(key, facts) for key, facts in json.loads(raw).items()}
+
+
+def _model(key: str, facts: dict[str, Any]) -> Model:
+    """One model: sizes from its config, everything else from models.json."""
+    entry, config = config_entries()[key], catalog_config(key)
+    source = {"source": entry.repository, "source_url": entry.source_url, "read": entry.read}
+    return Model(**{"key": key, **source, **_sizes(config), **facts})
+
+
+def _sizes(config: ModelConfig) -> dict[str, Any]:
+    """What the config says, in the words of Model."""
+    caches = [cache for layer in config.layers for cache in layer if isinstance(cache, AttentionCache)]
+    first, sliding = caches[0], [cache for cache in caches if cache.kind == "sliding"]
+    is_mla = first.kind == "mla"
+    experts = config.num_experts
+    return {
+        "attention": _attention(first, config.num_attention_heads),
+        "num_layers": len(config.layers),
+        "hidden_size": config.hidden_size,
+        "num_attention_heads": config.num_attention_heads,
+        "num_kv_heads": first.num_kv_heads,
+        "head_dim": _number(config, "v_head_dim") if is_mla else first.head_size,
+        "vocab_size": config.vocab_size,
+        "max_position_embeddings": config.max_model_len,
+        "intermediate_size": config.intermediate_size,
+        "tie_word_embeddings": config.fields.get("tie_word_embeddings") is True,
+        "kv_lora_rank": _number(config, "kv_lora_rank") if is_mla else 0,
+        "qk_rope_head_dim": _number(config, "qk_rope_head_dim") if is_mla else 0,
+        "q_lora_rank": _number(config, "q_lora_rank") if is_mla else 0,
+        "sliding_window": sliding[0].sliding_window if sliding else 0,
+        "num_sliding_layers": len(sliding),
+        "num_experts": experts,
+        "num_experts_per_token": _number(config, "num_experts_per_tok") if experts else 0,
+        "num_shared_experts": _number(config, "n_shared_experts") if experts else 0,
+        "moe_intermediate_size": (_number(config, "moe_intermediate_size") or config.intermediate_size)
+        if experts
+        else 0,
+        "num_dense_layers": _number(config, "first_k_dense_replace") if experts else 0,
+    }
+
+
+def _attention(cache: AttentionCache, num_attention_heads: int) -> Attention:
+    if cache.kind == "mla":
+        return "mla"
+    if cache.num_kv_heads == num_attention_heads:
+        return "mha"
+    return "mqa" if cache.num_kv_heads == 1 else "gqa"
+
+
+def _number(config: ModelConfig, field: str) -> int:
+    """A whole number, 0 where the config does not name it."""
+    value = config.text_fields.get(field)
+    return value if isinstance(value, int) else 0
 
 
 def model(key: str) -> Model:

@@ -105,8 +105,9 @@ def test_the_catalog_reads_from_inside_a_zip(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[3]
     archive = tmp_path / "site.zip"
     with zipfile.ZipFile(archive, "w") as zipped:
-        for path in [root / "snippets/__init__.py", root / "snippets/units.py", *(root / "snippets/catalog").iterdir()]:
-            if path.is_file():
+        packages = [path for name in ("catalog", "model_config") for path in (root / "snippets" / name).rglob("*")]
+        for path in [root / "snippets/__init__.py", root / "snippets/units.py", *packages]:
+            if path.suffix in (".py", ".json"):
                 zipped.write(path, path.relative_to(root).as_posix())
     run = subprocess.run(
         [sys.executable, "-c", READ],
