@@ -108,8 +108,8 @@ def _bar_ends(card: Card) -> tuple[float, float]:
 
 
 def _whisker(x0: float, x1: float, y: float) -> str:
-    bars = "".join(line(x, y - 4, x, y + 4, "s-kv w-2") for x in (x0, x1))
-    return line(x0, y, x1, y, "s-kv w-2") + bars
+    bars = "".join(line(x, y - 4, x, y + 4, "s-ink w-2") for x in (x0, x1))
+    return line(x0, y, x1, y, "s-ink w-2") + bars
 
 
 def _wide(card: Card, name: str) -> tuple[float, str]:
@@ -134,11 +134,10 @@ def _wide(card: Card, name: str) -> tuple[float, str]:
         drawn.append(text(x, top - 13, kv, "t-strong t-kv"))
         if card.kv_low != card.kv_high:
             low, high = (max(end * px, 0.0) for end in _bar_ends(card))
-            drawn.append(_whisker(low, min(high, width), top + height / 2).replace("s-kv", "s-ink"))
-            drawn.append("")
+            drawn.append(_whisker(low, min(high, width), top + height / 2))
     else:
         over = WORDS["over by"].format(memory=gib(card.taken - card.requested))
-        x = min(limit + 8, width - line_width(over, "t-strong"))
+        x = min(limit + 8, width - line_width(over, "t-strong") - 1)
         drawn.append(text(x, top - 13, over, "t-strong t-limit"))
 
     label_y, axis_y = bottom + 24, bottom + 24
@@ -179,17 +178,18 @@ def _rows(labels: list[tuple[float, str, str]], width: float) -> list[list[tuple
 
 def _axis(card: Card, px: float, width: float, y: float) -> str:
     total = WORDS["total"].format(memory=gib(card.total))
-    end = card.total * px
+    end, room = card.total * px, line_width(total, "t-small")
+    starts = end - room - 1 if end > room + 20 else min(end, width - room - 1)
     parts = [line(0, y, width, y, "axis")]
-    free_until = end - line_width(total, "t-small") - 20
     for tick in linear_ticks(card.scale_bytes / GIB):
-        x = tick * GIB * px
-        if x < free_until or x > end + 10:
+        x, label = tick * GIB * px, f"{tick:,g}"
+        half = line_width(label, "t-small") / 2
+        middle = min(max(x, half), width - half)
+        if middle + half < starts - 12 or middle - half > starts + room + 12:
             parts.append(line(x, y, x, y + 5, "axis"))
-            parts.append(text(min(x, width), y + 19, f"{tick:g}", "t-small", "middle" if 0 < x < width - 10 else
-                              "start" if x < 10 else "end"))  # fmt: skip
+            parts.append(text(middle, y + 19, label, "t-small", "middle"))
     parts.append(line(end, y, end, y + 5, "axis"))
-    parts.append(text(end, y + 19, total, "t-small", "end" if end > 90 else "start"))
+    parts.append(text(starts, y + 19, total, "t-small"))
     return "".join(parts)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from snippets.planner.evidence.table import CategoryRow, category_rows
 from snippets.planner.memory.evidence import evidence
 from snippets.units import percent
@@ -37,7 +39,7 @@ def exceptions() -> tuple[str, ...]:
     return tuple(f"{one.log.model}: {one.layout.exception}" for one in row("all").others)
 
 
-def _markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     rule = ("---", *("---:" for _ in head[1:]))
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
 

@@ -69,7 +69,9 @@ def _axes(growth: Growth, x: Linear, y: Linear, size: int, unit: str, layout: La
     for n in range(int(x.high / step * (1 + 1e-12)) + 1):
         at = x(n * step)
         parts.append(line(at, y.start, at, y.start + 5, "axis"))
-        parts.append(text(at, y.start + 19, count(n * step), "t-small", "middle"))
+        label = count(n * step)
+        room = at + line_width(label, "t-small") / 2 <= WIDTH_PX[layout]
+        parts.append(text(at, y.start + 19, label, "t-small", "middle" if room else "end"))
     parts.append(text(x.end, y.start + 37, WORDS["axis"], "t-small", "end"))
     return "".join(parts)
 
@@ -88,7 +90,7 @@ def _drawn(growth: Growth, layout: Layout) -> tuple[float, str]:
     parts = [_axes(growth, x, y, size, unit, layout)]
     held = [(x(point.tokens), y(point.held)) for point in growth.points]
     reserved = [(x(point.tokens), y(point.reserved)) for point in growth.points]
-    if growth.other:
+    if any(mine.held != its.held for mine, its in zip(growth.points, growth.other, strict=False)):
         other = [(x(point.tokens), y(point.held)) for point in growth.other]
         parts.append(_curve(other, "s-other w-2"))
         words = WORDS["other"].format(dtype=growth.other_dtype)

@@ -83,6 +83,8 @@ def _drawn(shape: PoolShape, name: str, layout: Layout) -> tuple[float, str]:
     for times, group in _rows(shape)[:_MOST_ROWS]:
         parts.append(text(0, y + 12, _label(times, group), "t-strong t-kv"))
         beside = text_width(_label(times, group), 13, True) + 12
+        if beside + text_width(_words(group), 12) > width:
+            beside, y = 0.0, y + 16
         parts.append(text(beside, y + 12, _words(group), "t-small"))
         tone = 1 if group.kind in ("FullAttentionSpec", "MLAAttentionSpec") else 4 if group.is_state else 3
         for place in range(shape.wide):
