@@ -74,8 +74,9 @@ oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
 	PYTHONPATH=. $(PY) tests/oracle/record.py $(ORACLE_ENV)/bin/python > .cache/spec_answers.jsonl
 	mv .cache/spec_answers.jsonl tests/oracle/spec_answers.jsonl
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test site
 	$(PY) -m tools.bench $(ORACLE_ENV)/bin/python
+	$(PY) tests/bench/planner_page.py $(SITE)
 
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync
