@@ -95,6 +95,8 @@ def install(card):
     torch.cuda.Event = Nothing(name="Event")
     torch.cuda.current_stream = Nothing(name="current_stream")
     torch.cuda.current_device = lambda: torch.device("meta")
+    torch.accelerator.current_device_index = lambda: torch.device("meta")
+    torch.accelerator.empty_cache = lambda: None
     import vllm.platforms as platforms
 
     fake = _platform_class()
@@ -110,13 +112,44 @@ def install(card):
 
     config_of_vllm.HAS_TRITON = True  # as on a GPU: decides the model runner
     imports.has_deep_gemm = lambda: True
+    _place_experts_on_cpu()
     torch.nn.Module.to = lambda module, *args, **kwargs: module  # what lies on the meta device stays there
     _accept_configs()
+    import vllm.model_executor.layers.fused_moe.expert_map_manager as experts
     import vllm.tokenizers
+
+    experts.determine_expert_map = _on_cpu(experts.determine_expert_map)  # it reads what it writes
 
     vllm.tokenizers.cached_tokenizer_from_config = Nothing(name="tokenizer")
     registry._run_in_subprocess = lambda inspect: inspect()  # a child process would lack all of the above
     return fake
+
+
+def _on_cpu(function):
+    import torch
+
+    def on_cpu(*args, **kwargs):
+        with torch.device("cpu"):
+            return function(*args, **kwargs)
+
+    return on_cpu
+
+
+def _place_experts_on_cpu():
+    """Which experts a rank holds is worked out with real numbers, not on the meta device."""
+    import torch
+    import vllm.model_executor.layers.fused_moe.expert_map_manager as experts
+
+    place, nonzero = experts.determine_expert_map, torch.nonzero
+
+    def placed(*args, **kwargs):
+        with torch.device("cpu"):
+            return place(*args, **kwargs)
+
+    def counted(tensor, *args, **kwargs):
+        return nonzero(torch.ones(tensor.shape, device="cpu") if tensor.is_meta else tensor, *args, **kwargs)
+
+    experts.determine_expert_map, torch.nonzero = placed, counted
 
 
 def _accept_configs():

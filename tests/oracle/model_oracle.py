@@ -30,6 +30,7 @@ sys.stdout = sys.stderr  # vLLM's log lines; answers go to OUT
 FakeGpu = fake_gpu.install(card_of(gpu(sys.argv[1])))
 import torch
 from vllm.config import set_current_vllm_config
+from vllm.config.utils import replace
 from vllm.config.vllm import get_layers_from_vllm_config
 from vllm.distributed import init_distributed_environment, initialize_model_parallel, parallel_state
 from vllm.engine.arg_utils import EngineArgs
@@ -168,11 +169,18 @@ def _set_group(name, world, rank):
 
 
 def _drafter(config):
-    """v1/spec_decode: the draft model is built with its own model config inside the same engine config."""
-    speculative = config.speculative_config
-    if speculative is None or speculative.method in ("ngram", "ngram_gpu", "suffix"):
+    """v1/spec_decode/llm_base_proposer.py and draft_model.py, _create_draft_vllm_config and _get_model."""
+    spec = config.speculative_config
+    if spec is None or spec.method in ("ngram", "ngram_gpu", "suffix"):
         return None
-    return initialize_model(vllm_config=config, model_config=speculative.draft_model_config, prefix="draft_model")
+    attention = replace(config.attention_config, backend=spec.attention_backend)
+    if spec.method != "draft_model":
+        return initialize_model(
+            vllm_config=replace(config, attention_config=attention), model_config=spec.draft_model_config
+        )
+    parallel = replace(spec.draft_parallel_config, rank=config.parallel_config.rank)
+    changed = {"quant_config": None, "parallel_config": parallel, "model_config": spec.draft_model_config}
+    return initialize_model(vllm_config=replace(config, attention_config=attention, **changed), prefix="draft_model")
 
 
 def _spec(config, layer):

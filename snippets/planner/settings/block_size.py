@@ -9,7 +9,7 @@ from snippets.model_config.model_config import ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.settings.attention.backends import Backend
 from snippets.planner.settings.dtypes import storage_dtype
-from snippets.planner.settings.mamba_state import BYTES, state_bytes, state_dtypes, state_shapes
+from snippets.planner.settings.mamba_state import BYTES, NO_SPEC_IN_CONV, state_bytes, state_dtypes, state_shapes
 from snippets.planner.settings.turboquant import slot_bytes
 
 DEFAULT_BLOCK_SIZE = 16  # config/cache.py:47
@@ -71,8 +71,9 @@ def _align_hybrid(
 ) -> Blocks:
     """Attention pages at least as large as state pages, then equal (platforms/interface.py:765)."""
     state = first_state(config)
+    ignored = config.architecture in NO_SPEC_IN_CONV
     page = state_bytes(
-        state_shapes(state, args.tensor_parallel_size, cache.num_speculative_tokens),
+        state_shapes(state, args.tensor_parallel_size, 0 if ignored else cache.num_speculative_tokens),
         state_dtypes(config, args, state, cache.dtype),
     )
     if page == 0:

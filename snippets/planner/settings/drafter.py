@@ -7,9 +7,10 @@ from dataclasses import replace
 from snippets.model_config.model_config import AttentionCache, Layer, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError, SpeculativeConfig
 
-WITHOUT_CACHE = ("ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator")
+WITHOUT_CACHE = ("ngram", "ngram_gpu", "suffix", "medusa")
 WITH_DRAFT = ("eagle", "eagle3", "draft_model")
-NOT_PLANNED = ("dflash", "dspark", "extract_hidden_states", "custom_class")
+NOT_PLANNED = ("dflash", "dspark", "extract_hidden_states", "custom_class", "mlp_speculator")
+WITH_PIPELINE = ("nemotron_h", "nemotron_h_puzzle", "glm4_moe_lite")  # their MTP classes have SupportsPP, no others
 METHODS = ("mtp", *WITH_DRAFT, *WITHOUT_CACHE)
 
 MTP_TYPES = {  # model_type → where the checkpoint counts its MTP layers (config/speculative.py hf_config_override)
@@ -26,12 +27,20 @@ MTP_TYPES = {  # model_type → where the checkpoint counts its MTP layers (conf
     "qwen3_5_text": "mtp_num_hidden_layers",
     "qwen3_5_moe_text": "mtp_num_hidden_layers",
     "hy_v3": "num_nextn_predict_layers",
+    "nemotron_h": "num_nextn_predict_layers",
+    "nemotron_h_puzzle": "num_nextn_predict_layers",
+    "mimo_v2_flash": "one, in vLLM 0.26.0",
+    "mimo_v2": "one, in vLLM 0.26.0",
+    "deepseek_v4": "num_nextn_predict_layers",
 }
 MTP_DEFAULT_LAYERS = {"qwen3_next": 1, "qwen3_5": 1, "qwen3_5_moe": 1}  # the class's own default where none is stated
 
 
-def verify_speculative(config: ModelConfig, speculative: SpeculativeConfig) -> None:
+def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
     """Refuse what vLLM refuses, and name what this planner does not plan."""
+    speculative = args.speculative
+    if speculative is None:
+        return
     method, tokens = speculative.method, speculative.num_speculative_tokens
     if method in NOT_PLANNED:
         raise EngineArgsError(
@@ -51,6 +60,14 @@ def verify_speculative(config: ModelConfig, speculative: SpeculativeConfig) -> N
         _verify_draft(config, speculative)
     if method == "mtp":
         _verify_mtp(config, tokens)
+    if args.pipeline_parallel_size > 1 and (
+        method in ("eagle", "eagle3", "medusa") or (method == "mtp" and config.model_type not in WITH_PIPELINE)
+    ):
+        raise EngineArgsError(
+            "pipeline_parallel_size",
+            "Pipeline parallelism is not supported for this model. Supported models implement the `SupportsPP` "
+            f"interface. The drafter of method {method} does not (config/speculative.py:1198).",
+        )
 
 
 def _verify_draft(config: ModelConfig, speculative: SpeculativeConfig) -> None:
@@ -83,7 +100,9 @@ MTP layers are planned for {', '.join(MTP_TYPES)}",
 
 
 def mtp_layers(config: ModelConfig) -> int:
-    """MTP layers that the drafter builds."""
+    """MTP layers that the drafter builds; vLLM 0.26.0 takes the first alone of MiMo-V2's."""
+    if config.model_type.startswith("mimo_v2"):
+        return 1
     return config.num_nextn_predict_layers or MTP_DEFAULT_LAYERS.get(config.model_type, 0)
 
 
@@ -93,14 +112,29 @@ def drafter_config(config: ModelConfig, args: EngineArgs) -> ModelConfig | None:
     if speculative is None or speculative.method in WITHOUT_CACHE:
         return None
     if speculative.method == "mtp":
-        return replace(config, layers=(_mtp_layer(config),) * mtp_layers(config))
+        return replace(config, layers=_mtp_step(config) * mtp_layers(config))
     return speculative.draft
 
 
-def _mtp_layer(config: ModelConfig) -> Layer:
-    """An MTP layer attends to everything: the last layer of the target that does (with its indexer)."""
+def _mtp_step(config: ModelConfig) -> tuple[Layer, ...]:
+    """Layers of one MTP step. Nemotron-H's follow a pattern of their own, MiMo-V2's attend to the window."""
+    if config.model_type in ("nemotron_h", "nemotron_h_puzzle"):
+        pattern = config.text_fields.get("mtp_hybrid_override_pattern")
+        if not isinstance(pattern, str) or not pattern:
+            raise EngineArgsError("speculative", "mtp_hybrid_override_pattern is missing: it says what an MTP step is")
+        attention = _last(config, "full")
+        return tuple(attention if letter == "*" else () for letter in pattern)
+    if config.model_type.startswith("mimo_v2"):
+        return (_last(config, "sliding"),)
+    if config.model_type == "deepseek_v4":
+        return (tuple(c for c in _last(config, "sliding_mla") if c.kind == "sliding_mla"),)
+    return (_last(config, "full", "mla"),)
+
+
+def _last(config: ModelConfig, *kinds: str) -> Layer:
+    """The attention of the target's last layer of one of these kinds, with its indexer."""
     for layer in reversed(config.layers):
-        kinds = {cache.kind for cache in layer if isinstance(cache, AttentionCache)}
-        if kinds & {"full", "mla"}:
-            return tuple(cache for cache in layer if isinstance(cache, AttentionCache))
-    raise EngineArgsError("speculative", f"{config.architecture} has no layer of full attention for an MTP layer")
+        attention = tuple(cache for cache in layer if isinstance(cache, AttentionCache))
+        if {cache.kind for cache in attention} & set(kinds):
+            return attention
+    raise EngineArgsError("speculative", f"{config.architecture} has no layer of kind {' or '.join(kinds)} for MTP")

@@ -29,6 +29,9 @@ XLMRobertaForTokenClassification XLMRobertaModel Zamba2ForCausalLM
 """
 WITHOUT_PIPELINE = frozenset(NO_PIPELINE.split())
 
+# Multimodal classes that build their decoder from a text_config that names no class
+NAMELESS_TEXT = ("Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration")
+
 MM_PREFIX_MODELS = ("bagel", "gemma3", "molmo2", "moondream3", "paligemma", "umm")
 GEMMA4_TYPES = ("gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text")
 

@@ -11,7 +11,7 @@ from snippets.planner.settings import deepseek_v4
 from snippets.planner.settings.attention.backends import Backend
 from snippets.planner.settings.block_size import Blocks, CacheSettings, kv_heads_per_rank
 from snippets.planner.settings.dtypes import storage_dtype
-from snippets.planner.settings.mamba_state import BYTES, MAMBA_TYPES, state_dtypes, state_shapes
+from snippets.planner.settings.mamba_state import BYTES, MAMBA_TYPES, state_bytes, state_dtypes, state_shapes
 from snippets.planner.settings.turboquant import slot_bytes
 from snippets.planner.specs import LayerRun, LayerSpec, Stage
 
@@ -32,7 +32,8 @@ class SpecMaker:
             return self._state(cache)
         if deepseek_v4.is_deepseek_v4(self.config):
             return deepseek_v4.spec(cache, self.cache.kv_cache_dtype, self.cache.stored_dtype)
-        kv_cache_dtype = "auto" if skipped else self.cache.kv_cache_dtype
+        unreached = self.config.model_type.startswith("mimo_v2")  # its layers get no cache_config (mimo_v2.py:397)
+        kv_cache_dtype = "auto" if skipped or unreached else self.cache.kv_cache_dtype
         match cache.kind:
             case "encoder_only":
                 return None
@@ -117,12 +118,22 @@ class SpecMaker:
         """layers/mamba/abstract.py:42 MambaBase.get_kv_cache_spec."""
         assert self.blocks.mamba_block_size is not None
         spec_tokens = self.cache.num_speculative_tokens
+        shapes = state_shapes(cache, self.args.tensor_parallel_size, spec_tokens)
+        dtypes = state_dtypes(self.config, self.args, cache, self.cache.dtype)
+        padded = self.blocks.mamba_page_size_padded
+        if padded is not None and padded < state_bytes(shapes, dtypes):
+            raise EngineArgsError(
+                "speculative",
+                f"{self.config.architecture} sizes its pages without the {spec_tokens} speculative tokens that its "
+                f"states hold: {state_bytes(shapes, dtypes)} bytes in a page of {padded} (vLLM asserts the opposite, "
+                "v1/kv_cache_interface.py:706). Plan without speculative decoding.",
+            )
         return LayerSpec(
             "mamba",
             self.blocks.mamba_block_size,
-            shapes=state_shapes(cache, self.args.tensor_parallel_size, spec_tokens),
-            dtypes=state_dtypes(self.config, self.args, cache, self.cache.dtype),
-            page_size_padded=self.blocks.mamba_page_size_padded,
+            shapes=shapes,
+            dtypes=dtypes,
+            page_size_padded=padded,
             num_speculative_blocks=spec_tokens,
             mamba_cache_mode=self.cache.mamba_cache_mode,
             mamba_type=MAMBA_TYPES[cache.kind],

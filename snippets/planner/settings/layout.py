@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.settings.kind import WITHOUT_PIPELINE, is_moe
+from snippets.planner.settings.kind import NAMELESS_TEXT, WITHOUT_PIPELINE, is_moe
 from snippets.planner.settings.mamba_state import state_shapes
+from snippets.planner.settings.widths import width_errors
 
 
 def layout_errors(config: ModelConfig, args: EngineArgs) -> tuple[EngineArgsError, ...]:
@@ -22,7 +23,7 @@ def _all(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError]:
     yield from _context_parallel_of_heads(config, args)
     yield from _stages(config, args)
     yield from _kv_heads(config, args)
-    yield from _widths(config, args)
+    yield from width_errors(config, args)
     yield from _states(config, args)
 
 
@@ -72,6 +73,9 @@ def _context_parallel_of_heads(config: ModelConfig, args: EngineArgs) -> Iterato
         return
     kv_heads = config.num_kv_heads
     if kv_heads < 1:
+        yield EngineArgsError(
+            "decode_context_parallel_size", f"{config.architecture} has no KV heads for decode context parallel to use"
+        )
         return
     if tp <= kv_heads:
         yield EngineArgsError(
@@ -104,6 +108,13 @@ def _stages(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError]:
             "Pipeline parallelism is not supported for this model. Supported models implement the `SupportsPP` "
             "interface.",
         )
+    if pp > 1 and config.architecture in NAMELESS_TEXT:
+        yield EngineArgsError(
+            "pipeline_parallel_size",
+            f"No model architectures are specified: vLLM 0.26.0 builds the decoder of {config.architecture} from a "
+            "config without a class name, and fails to look it up with more than one stage (config/vllm.py:720 "
+            "with_hf_config). Use pipeline_parallel_size 1.",
+        )
     if pp > layers:
         yield EngineArgsError(
             "pipeline_parallel_size",
@@ -121,6 +132,12 @@ def _kv_heads(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError
         for cache in layer
         if isinstance(cache, AttentionCache) and cache.kind not in ("mla", "sliding_mla", "indexer", "encoder_only")
     }
+    if config.model_type == "gpt_oss" and tp > config.num_kv_heads:
+        yield EngineArgsError(
+            "tensor_parallel_size",
+            f"gpt-oss does not copy its {config.num_kv_heads} KV heads to {tp} ranks (models/gpt_oss.py:138): "
+            f"use at most {config.num_kv_heads}.",
+        )
     for total in sorted(totals):
         if (total >= tp and total % tp) or (total < tp and tp % total):
             relation = (
@@ -141,38 +158,18 @@ def _near(kv_heads: int, heads: int) -> str:
     return ", ".join(map(str, legal[:-1])) + (f" or {legal[-1]}" if len(legal) > 1 else str(legal[-1]))
 
 
-def _widths(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError]:
-    """Intermediate sizes: column-parallel layers divide them (layers/linear.py divide()). Vocabularies are padded."""
-    tp = args.tensor_parallel_size
-    for name, width in widths(config, args):
-        if width % tp:
-            yield EngineArgsError(
-                "tensor_parallel_size",
-                f"{name} ({width}) is not divisible by tensor_parallel_size ({tp}) (distributed/utils.py:52 "
-                "ensure_divisibility).",
-            )
-
-
-def widths(config: ModelConfig, args: EngineArgs) -> tuple[tuple[str, int], ...]:
-    """MLP widths that tensor parallelism must divide. Experts under expert parallelism are not split."""
-    text = config.text_fields
-    names = ["intermediate_size"] if config.intermediate_size else []
-    found = [(name, config.intermediate_size or 0) for name in names]
-    if is_moe(config) and not args.enable_expert_parallel:
-        found += [(name, size) for name in ("moe_intermediate_size",) if (size := _width(text.get(name)))]
-    shared = _width(text.get("shared_expert_intermediate_size"))
-    return tuple(found + ([("shared_expert_intermediate_size", shared)] if shared else []))
-
-
-def _width(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
 def _states(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError]:
     """Recurrent states that tensor parallelism cannot divide (layers/mamba/mamba_utils.py divide())."""
+    tp = args.tensor_parallel_size
     states = {cache for layer in config.layers for cache in layer if isinstance(cache, StateCache)}
     for state in states:
+        if state.kind == "mamba2" and state.dim("n_groups") % tp and state.dim("n_groups") != 1:
+            yield EngineArgsError(
+                "tensor_parallel_size",
+                "If tensor parallel world size does not divide num_groups, then num_groups must equal 1. "
+                f"This model has {state.dim('n_groups')}.",
+            )
         try:
-            state_shapes(state, args.tensor_parallel_size)
+            state_shapes(state, tp)
         except EngineArgsError as error:
             yield error

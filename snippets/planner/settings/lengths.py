@@ -11,6 +11,9 @@ DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
+NO_KEY = "default"  # the config names no length: vLLM takes any (config/model.py:2186)
+
+
 def parse_human_int(text: str, field: str = "value") -> int:
     """An integer with vLLM's suffixes: 8k is 8,000, 8K is 8,192, 1.5k is 1,500 (utils/argparse_utils.py:29).
 
@@ -63,7 +66,7 @@ def resolve_max_model_len(config: ModelConfig, args: EngineArgs) -> tuple[int, s
         )
     if not isinstance(asked, int) or asked < 1:
         raise EngineArgsError("max_model_len", f"max_model_len must be a positive integer, got {asked!r}")
-    if asked > config.max_model_len:
+    if asked > config.max_model_len and config.max_model_len_key != NO_KEY:
         declared = config.text_fields.get("model_max_length")
         if not isinstance(declared, int) or asked > declared:
             raise EngineArgsError("max_model_len", _too_long(config, asked, declared))

@@ -18,7 +18,7 @@ from snippets.planner.settings.card import Card, card_of
 from snippets.planner.settings.drafter import drafter_config, verify_speculative
 from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
 from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free
-from snippets.planner.settings.layers import SpecMaker, in_order, runs, stages_of
+from snippets.planner.settings.layers import SpecMaker, in_order, partition, runs, stages_of
 from snippets.planner.settings.layout import layout_errors
 from snippets.planner.settings.lengths import resolve_max_model_len
 from snippets.planner.settings.quantization import resolve_quantization
@@ -50,8 +50,7 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
             "nvfp4 KV cache is not supported with MLA (Multi-head Latent Attention) backends. Please use a different "
             "--kv-cache-dtype (e.g., 'fp8' or 'auto') for MLA models such as DeepSeek.",
         )
-    if args.speculative is not None:
-        verify_speculative(config, args.speculative)
+    verify_speculative(config, args)
     batching = resolve_batching(config, args, card, max_model_len)
     reasons |= batching.reasons
     mode, reasons["mamba_cache_mode"] = _mamba_cache_mode(config, args, batching, max_model_len)
@@ -180,9 +179,12 @@ def _drafter(
     for error in layout_errors(draft, replace(args, pipeline_parallel_size=1, decode_context_parallel_size=1)):
         raise EngineArgsError("speculative", f"drafter: {error}")
     nothing: frozenset[int] = frozenset()
-    backends = backends_of(draft, args, card, cache.dtype, cache.kv_cache_dtype, nothing)
-    maker = SpecMaker(draft, args, cache, blocks, backends)
-    specs = (maker.spec(item) for layer in draft.layers for item in in_order(layer))
+    own = replace(args, attention_backend=None)  # a drafter never inherits it (llm_base_proposer.py:1292)
+    backends = backends_of(draft, own, card, cache.dtype, cache.kv_cache_dtype, nothing)
+    maker = SpecMaker(draft, own, cache, blocks, backends)
+    built = partition(len(draft.layers), args.pipeline_parallel_size)[-1]  # the last stage builds its share alone
+    layers = draft.layers[len(draft.layers) - built :]
+    specs = (maker.spec(item) for layer in layers for item in in_order(layer))
     return tuple(runs(spec for spec in specs if spec is not None))
 
 

@@ -29,6 +29,8 @@ def backends_of(
         backend = deepseek_v4.choose(args, card)
         caches = (cache for layer in config.layers for cache in layer if isinstance(cache, AttentionCache))
         return dict.fromkeys(((cache, False) for cache in caches), backend)
+    if config.model_type.startswith("mimo_v2"):
+        kv_cache_dtype = "auto"  # its layers get no cache_config, so the flag does not reach them (mimo_v2.py:397)
     for cache, is_skipped in _attention(config, skipped):
         if (cache, is_skipped) not in found:
             layer_dtype = "auto" if is_skipped else kv_cache_dtype
