@@ -104,7 +104,7 @@ def word_html(control: Word, id_: str, typed: str, state: ControlState) -> str:
         id=id_,
         value=typed,
         placeholder=text_of(state.if_empty) or None,
-        size=10,
+        size=8,
         autocomplete="off",
         autocapitalize="off",
         spellcheck="false",

@@ -16,6 +16,7 @@ WORDS = {
     "given": "{kv} of {total} are given to the KV cache on {card}",
     "over": "Weights and the rest take {taken}; vLLM may use {requested} of {card}",
     "detail": "The bar over the KV cache spans {low} to {high}: nine of ten start-up logs stay within such a range.",
+    "detail over": "Nothing is left for the KV cache.",
     "detail given": "The memory is given, so there is no error bar.",
     "requested": "vLLM may use {memory}",
     "total": "{memory} in all",
@@ -196,7 +197,8 @@ def _axis(card: Card, px: float, width: float, y: float) -> str:
 def _narrow(card: Card, name: str) -> tuple[float, str]:
     top, height, width, names_x = 22.0, 360.0, 84.0, 112.0
     bottom, px = top + height, height / card.scale_bytes
-    drawn = [text(0, 13, WORDS["total"].format(memory=gib(card.total)), "t-small")]
+    total = WORDS["total"].format(memory=gib(card.total))
+    drawn = [text(0, 13, total, "t-small")] if card.total == card.scale_bytes else []
     for fill, y0, y1 in _segments(card, px):
         drawn.append(rect(0, bottom - y1 + _GAP, width, max(y1 - y0 - _GAP, _LEAST_PX), fill, 2))
     limit_y = bottom - card.requested * px
@@ -220,7 +222,11 @@ def _narrow(card: Card, name: str) -> tuple[float, str]:
         over = WORDS["over by"].format(memory=gib(card.taken - card.requested))
         labels.append((bottom - card.taken * px, Label(((over, "t-strong t-limit"),))))
     limit = Label(((WORDS["requested"].format(memory=gib(card.requested)), "t-small t-limit"),))
-    labels.append((limit_y - 9, limit))
+    labels.append((limit_y - 9 if card.total == card.scale_bytes else limit_y + 12, limit))
+    if card.total < card.scale_bytes:
+        total_y = bottom - card.total * px
+        drawn.append(line(0, total_y, width, total_y, "s-ink w-15"))
+        labels.append((total_y, Label(((total, "t-small"),))))
     labels.sort(key=lambda one: one[0])
     wanted = [(middle, label.height + 7) for middle, label in labels]
     for start, (middle, label) in zip(stack(wanted, 0, bottom), labels, strict=True):
@@ -233,8 +239,8 @@ def _narrow(card: Card, name: str) -> tuple[float, str]:
 def card_figure(card: Card, name: str, layout: Layout) -> Figure:
     """The drawing for one width; `name` is unique on the page."""
     height, drawing = _wide(card, name) if layout == "wide" else _narrow(card, name)
-    detail = WORDS["detail given"]
-    if not card.is_given:
+    detail = WORDS["detail given" if card.kv > 0 else "detail over"]
+    if not card.is_given and card.kv > 0:
         detail = WORDS["detail"].format(low=gib(max(card.kv_low, 0)), high=gib(max(card.kv_high, 0)))
     whole = svg(WIDTH_PX[layout], height, drawing, labelled_by=finding_id(name))
     return Figure(name, _finding(card), whole, detail, _table(card))

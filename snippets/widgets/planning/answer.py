@@ -42,6 +42,7 @@ WORDS = {
     "held": "reserved to admit it",
     "marginal": "at full context",
     "counted": "counted from the config",
+    "lacking": "{memory} too little",
     "typed": "as given",
     "none": "–",
 }
@@ -168,8 +169,9 @@ def _available(plan: Plan | None) -> Readout:
     if plan.budget is not None:
         ends = _ends(plan.budget.available.low / GIB, plan.budget.available.high / GIB, 2)
     left = plan.available_bytes
-    tone: Tone = "kv" if left > 0 else "limit"
-    return Readout("available", WORDS["cache"], count(left / GIB, 2), "GiB", tone, ends)
+    if left <= 0:
+        return Readout("available", WORDS["cache"], "0", "GiB", "limit", say("lacking", memory=gib(-left)))
+    return Readout("available", WORDS["cache"], count(left / GIB, 2), "GiB", "kv", ends)
 
 
 def _tokens(plan: Plan | None) -> Readout:

@@ -34,7 +34,7 @@ def _length(plan: Plan | None, resolved: Resolved | None, values: Values) -> Con
     force = plan.cache.max_model_len if plan.cache else resolved.max_model_len if resolved else most
     at = min(bisect_left([int(stop) for stop in stops], force), len(stops) - 1)
     typed = str(values["max_model_len"])
-    shown = "" if typed == str(force) or not typed else WORDS["resolved"].format(value=count(force))
+    shown = "" if resolved is None or typed == str(force) or not typed else WORDS["resolved"].format(value=count(force))
     return ControlState(shown=shown, stops=stops, position=at, if_empty=str(force))
 
 

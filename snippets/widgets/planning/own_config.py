@@ -28,7 +28,7 @@ def own_config(typed: str) -> ModelConfig:
         return read_text(typed)
     except ConfigError as error:
         message = str(error)
-        if error.line and f"line {error.line}" not in message:
+        if error.line and not message.startswith("Line "):
             message = WORDS["place"].format(line=error.line, column=error.column, message=message)
         raise TextError(message, error.line, error.column) from None
 

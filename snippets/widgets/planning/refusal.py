@@ -12,17 +12,24 @@ from snippets.widgets.parts.nodes import Element, Node, el, words
 WORDS = {
     "said": "vLLM says",
     "missing": "Missing here",
-    "works": "This works, tried with the same memory:",
-    "leave": "leave {name} out",
+    "no load": "It does not load",
+    "works": "Planned again with one change, this starts:",
 }
+OUT_OF_MEMORY = "CUDA out of memory"
 FLAG = re.compile(r"--([a-z-]+) (\S+?)(?=[;.]?(?:\s|$))")
+CONTROLS = {"speculative_config": "method"}  # flags whose control has another name
 LEFT_OUT = re.compile(r"leave --([a-z-]+) out")
 
 
 def changes(way: str) -> dict[str, str]:
     """What one way out sets, by control name: "--kv-cache-dtype fp8 --max-model-len 8192"."""
-    left_out = {name.replace("-", "_"): "" for name in LEFT_OUT.findall(way)}
-    return left_out or {name.replace("-", "_"): value for name, value in FLAG.findall(way)}
+    left_out = {_control(flag): "" for flag in LEFT_OUT.findall(way)}
+    return left_out or {_control(flag): value for flag, value in FLAG.findall(way)}
+
+
+def _control(flag: str) -> str:
+    name = flag.replace("-", "_")
+    return CONTROLS.get(name, name)
 
 
 def ways(way_out: str) -> list[str]:
@@ -53,7 +60,8 @@ def refusal(errors: tuple[PlanError, ...], defaults: Mapping[str, str]) -> tuple
 
 
 def _panel(error: PlanError, defaults: Mapping[str, str]) -> Element:
-    said = WORDS["said" if error.from_vllm else "missing"]
+    key = "no load" if error.message.startswith(OUT_OF_MEMORY) else "said"  # PyTorch's refusal, not vLLM's
+    said = WORDS[key if error.from_vllm else "missing"]
     inside: list[Node] = [words(said, "refusal-who"), el("p", error.message, class_="refusal-words")]
     buttons = [button for way in ways(error.way_out) if (button := _button(way, defaults))]
     if buttons:

@@ -110,6 +110,7 @@ def test_a_refusal_shows_vllms_words_and_a_button_for_each_way_that_works() -> N
          [{"tensor_parallel_size": "1"}, {"tensor_parallel_size": "2"}, {"tensor_parallel_size": "4"}]),
         ("This works: --gpu-memory-utilization 0.95.", [{"gpu_memory_utilization": "0.95"}]),
         ("This works: leave --block-size out.", [{"block_size": ""}]),
+        ("This works: leave --speculative-config out.", [{"method": ""}]),
         ("Nothing tried here lets one request in: take a larger card.", []),
         ("", []),
     ],
