@@ -90,6 +90,7 @@ def install(card):
     version = importlib.metadata.version
     importlib.metadata.version = lambda name: "1.0" if name in PACKAGES else version(name)
     import torch
+    import torch.utils._device
 
     torch.cuda.Stream = Nothing(name="Stream")
     torch.cuda.Event = Nothing(name="Event")
@@ -113,6 +114,9 @@ def install(card):
     config_of_vllm.HAS_TRITON = True  # as on a GPU: decides the model runner
     imports.has_deep_gemm = lambda: True
     _place_experts_on_cpu()
+    torch.utils._device._device_constructors()  # remembers the functions that `with torch.device` knows: these
+    for name in ("empty", "zeros", "ones", "full"):
+        setattr(torch, name, _not_on_cuda(getattr(torch, name)))
     torch.nn.Module.to = lambda module, *args, **kwargs: module  # what lies on the meta device stays there
     _accept_configs()
     import vllm.model_executor.layers.fused_moe.expert_map_manager as experts
@@ -123,6 +127,18 @@ def install(card):
     vllm.tokenizers.cached_tokenizer_from_config = Nothing(name="tokenizer")
     registry._run_in_subprocess = lambda inspect: inspect()  # a child process would lack all of the above
     return fake
+
+
+def _not_on_cuda(make):
+    """A buffer asked for on the GPU by name is made on the meta device."""
+
+    @functools.wraps(make)
+    def elsewhere(*args, **kwargs):
+        if str(kwargs.get("device", "")).startswith("cuda"):
+            kwargs["device"] = "meta"
+        return make(*args, **kwargs)
+
+    return elsewhere
 
 
 def _on_cpu(function):

@@ -131,6 +131,13 @@ def _plan(resolved: Resolved, available_bytes: int) -> Facts:
     }
 
 
+def kind_of(theirs: Facts) -> str:
+    """What vLLM answered: a plan, a refusal in planning, or one before it."""
+    if "error" in theirs:
+        return "refused settings"
+    return "refused plans" if "plan_error" in theirs else "plans"
+
+
 IGNORED = ("seconds", "weights", "drafter_weights", "backends", "cache_dtype_str")
 
 

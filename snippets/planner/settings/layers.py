@@ -43,6 +43,12 @@ class SpecMaker:
                 return self._attention(cache, "full", kv_cache_dtype, skipped)
             case "sliding":
                 return self._sliding(cache, kv_cache_dtype, skipped)
+            case "chunked" if kv_cache_dtype.startswith("turboquant_"):
+                raise EngineArgsError(
+                    "kv_cache_dtype",
+                    "Unknown TurboQuant cache dtype: 'auto': chunked local attention does not pass the flag on "
+                    "(attention/chunked_local_attention.py). Choose another kv_cache_dtype for this model.",
+                )
             case "chunked":
                 return self._attention(cache, "chunked", kv_cache_dtype, skipped)
             case "cross":

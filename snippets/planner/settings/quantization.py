@@ -66,6 +66,41 @@ MIN_CAPABILITY = {
     "compressed-tensors": 70,
 }  # get_min_capability of each config class
 
+HALF, REVERSED = ("float16", "bfloat16"), ("bfloat16", "float16")
+ACTIVATION_DTYPES = {
+    "auto_awq": HALF,
+    "auto_gptq": HALF,
+    "inc": HALF,
+    "quark": HALF,
+    "fp8": REVERSED,
+    "deepseek_v4_fp8": REVERSED,
+    "modelopt": REVERSED,
+    "modelopt_mixed": REVERSED,
+    "experts_int8": REVERSED,
+    "moe_wna16": REVERSED,
+    "modelopt_fp4": (*REVERSED, "float8_e4m3fn"),
+    "modelopt_mxfp8": ("bfloat16",),
+    "gpt_oss_mxfp4": ("bfloat16",),
+    "mxfp4": ("bfloat16",),
+}  # get_supported_act_dtypes of each config class; the others take float32 too
+WITH_CACHE_SCALES = ("fp8", "deepseek_v4_fp8", "modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8", "quark")
+
+
+def verify_dtypes(config: ModelConfig, method: str | None, dtype: str, kv_cache_dtype: str) -> None:
+    """Dtypes that a quantized checkpoint does not go with (config/vllm.py:695, attention/attention.py:180)."""
+    allowed = ACTIVATION_DTYPES.get(method or "")
+    if allowed is not None and dtype not in allowed:
+        listed = ", ".join(f"torch.{name}" for name in allowed)
+        raise EngineArgsError(
+            "dtype",
+            f"torch.{dtype} is not supported for quantization method {method}. Supported dtypes: [{listed}]",
+        )
+    if kv_cache_dtype != "fp8_e5m2" or config.quantization is None:
+        return
+    has_scales = config.quantization.fields.get("kv_cache_scheme") is not None
+    if method in WITH_CACHE_SCALES or (method == "compressed-tensors" and has_scales):
+        raise EngineArgsError("kv_cache_dtype", "fp8_e5m2 kv-cache is not supported with fp8 checkpoints.")
+
 
 def resolve_quantization(config: ModelConfig, args: EngineArgs, card: Card) -> tuple[str | None, str]:
     """The method in force (None for none) and why (config/model.py:1034 _verify_quantization)."""

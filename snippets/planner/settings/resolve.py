@@ -21,7 +21,7 @@ from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk
 from snippets.planner.settings.layers import SpecMaker, in_order, partition, runs, stages_of
 from snippets.planner.settings.layout import layout_errors
 from snippets.planner.settings.lengths import resolve_max_model_len
-from snippets.planner.settings.quantization import resolve_quantization
+from snippets.planner.settings.quantization import resolve_quantization, verify_dtypes
 from snippets.planner.settings.turboquant import skipped_layers
 from snippets.planner.specs import LayerRun, Limits
 
@@ -50,6 +50,7 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
             "nvfp4 KV cache is not supported with MLA (Multi-head Latent Attention) backends. Please use a different "
             "--kv-cache-dtype (e.g., 'fp8' or 'auto') for MLA models such as DeepSeek.",
         )
+    verify_dtypes(config, quantization, dtype, kv_cache_dtype)
     verify_speculative(config, args)
     batching = resolve_batching(config, args, card, max_model_len)
     reasons |= batching.reasons
@@ -182,8 +183,9 @@ def _drafter(
     own = replace(args, attention_backend=None)  # a drafter never inherits it (llm_base_proposer.py:1292)
     backends = backends_of(draft, own, card, cache.dtype, cache.kv_cache_dtype, nothing)
     maker = SpecMaker(draft, own, cache, blocks, backends)
-    built = partition(len(draft.layers), args.pipeline_parallel_size)[-1]  # the last stage builds its share alone
-    layers = draft.layers[len(draft.layers) - built :]
+    layers = draft.layers
+    if args.speculative is not None and args.speculative.method == "draft_model":  # the last stage builds its share
+        layers = layers[-partition(len(layers), args.pipeline_parallel_size)[-1] :]
     specs = (maker.spec(item) for layer in layers for item in in_order(layer))
     return tuple(runs(spec for spec in specs if spec is not None))
 

@@ -1,0 +1,119 @@
+"""The questions about whole models whose answers are kept in model_answers.jsonl: catalog models times settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from whole_config import completed
+
+from snippets.catalog.configs import config_entries
+from snippets.units import GIB
+
+Question = dict[str, Any]  # "model": catalog key, "gpu": catalog key, "args": EngineArgs fields, "available_bytes"
+
+LARGE, SMALL = 60 * GIB, 6 * GIB
+HYBRIDS = ("qwen3-next-80b-a3b", "qwen3.5-27b", "jamba-1.5-mini", "falcon-h1-0.5b", "nemotron-3-super-fp8")
+LATENT = ("deepseek-v2-lite", "deepseek-v3", "deepseek-v3.2", "deepseek-v4-flash", "kimi-k2", "glm-5.1")
+PLAIN = ("qwen2.5-7b", "llama-3.1-8b", "mistral-7b-v0.1", "gemma-3-27b", "gemma-4-31b-nvfp4", "gpt-oss-20b")
+SAMPLE = (*PLAIN, *HYBRIDS, *LATENT, "llama-4-scout", "mimo-v2-flash", "phi-4", "qwen3-30b-a3b-fp8")
+
+EAGLE3 = {
+    "architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "hidden_size": 4096,
+    "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 1,
+    "max_position_embeddings": 2048, "vocab_size": 128256, "draft_vocab_size": 32000, "torch_dtype": "float16",
+    "rope_theta": 500000.0, "tie_word_embeddings": False,
+}  # fmt: skip  # the published shape of an EAGLE-3 head for Llama-3.1-8B
+
+EVERY_MODEL: tuple[dict[str, Any], ...] = (
+    {},
+    {"tensor_parallel_size": 2},
+    {"tensor_parallel_size": 8},
+    {"pipeline_parallel_size": 2},
+    {"kv_cache_dtype": "fp8", "max_model_len": 2048, "usage": "llm"},
+)
+CARDS = ("t4", "a100-80gb", "rtx-4090", "b200", "rtx-5090")
+ON_EVERY_CARD: tuple[dict[str, Any], ...] = (
+    {"max_model_len": 2048},
+    {"kv_cache_dtype": "fp8", "max_model_len": 2048},
+    {"kv_cache_dtype": "turboquant_4bit_nc", "max_model_len": 2048},
+)
+ON_ONE_CARD: tuple[dict[str, Any], ...] = (
+    {"max_model_len": "auto", "max_num_seqs": 8},
+    {"disable_hybrid_kv_cache_manager": True, "max_model_len": 2048},
+    {"pipeline_parallel_size": 3},
+    {"block_size": 64, "max_model_len": 2048},
+    {"block_size": 24},
+    {"enable_prefix_caching": True, "max_model_len": 2048},
+    {"kv_cache_dtype": "fp8_e5m2", "max_model_len": 2048},
+    {"kv_cache_dtype": "bfloat16", "max_model_len": 2048},
+    {"kv_cache_dtype": "int8_per_token_head", "max_model_len": 2048},
+    {"kv_cache_dtype": "int4_per_token_head", "max_model_len": 2048},
+    {"kv_cache_dtype": "fp8_inc"},
+    {"kv_cache_dtype": "fp8_ds_mla"},
+    {"attention_backend": "TRITON_ATTN", "max_model_len": 2048},
+    {"dtype": "float16", "max_model_len": 2048},
+    {"quantization": "awq", "max_model_len": 2048},
+    {"max_model_len": 99_000_000},
+    {"max_num_batched_tokens": 512, "max_model_len": 2048},
+    {"max_num_batched_tokens": 4096, "enable_chunked_prefill": False, "max_model_len": 2048},
+    {"async_scheduling": False, "max_model_len": 2048},
+    {"num_gpu_blocks_override": 1000, "max_model_len": 2048},
+    {"tensor_parallel_size": 5},
+    {"tensor_parallel_size": 16},
+    {"tensor_parallel_size": 32},
+    {"tensor_parallel_size": 4, "data_parallel_size": 2, "max_model_len": 2048},
+    {"tensor_parallel_size": 8, "enable_expert_parallel": True, "max_model_len": 2048},
+    {"tensor_parallel_size": 16, "decode_context_parallel_size": 2, "max_model_len": 2048},
+)
+
+
+def questions() -> Iterator[Question]:
+    """All of them, grouped by card."""
+    for key in config_entries():
+        for args in EVERY_MODEL:
+            yield _question(key, "h100-80gb", args, LARGE)
+    for key in SAMPLE:
+        for args in ON_ONE_CARD:
+            yield _question(key, "h100-80gb", args, LARGE)
+    yield from _speculative()
+    for card in CARDS:
+        for key in SAMPLE:
+            for args in ON_EVERY_CARD:
+                yield _question(key, card, args, SMALL)
+
+
+def _speculative() -> Iterator[Question]:
+    """Drafters of every kind."""
+    for key in ("deepseek-v3", "deepseek-v3.2", "glm-4.5", "qwen3-next-80b-a3b", "qwen3.5-27b", "nemotron-3-super-fp8"):
+        for tokens, args in ((1, {"tensor_parallel_size": 8}), (3, {"pipeline_parallel_size": 2})):
+            yield _question(key, "h100-80gb", _drafting("mtp", tokens) | args, LARGE)
+    yield _question("qwen3-8b", "h100-80gb", _drafting("mtp", 1), LARGE)
+    for key in ("qwen3-8b", "falcon-h1-0.5b", "qwen3-next-80b-a3b"):
+        yield _question(key, "h100-80gb", _drafting("ngram", 4), LARGE)
+    for args in ({}, {"tensor_parallel_size": 2}, {"pipeline_parallel_size": 2}):
+        yield _question("llama-3.1-8b", "h100-80gb", _drafting("eagle3", 3) | args, LARGE) | {"draft": EAGLE3}
+        for target, draft in (
+            ("llama-3.1-8b", "llama-3.2-1b"),
+            ("qwen3-8b", "qwen3-0.6b"),
+            ("qwen3-8b", "gpt-oss-20b"),
+        ):
+            yield _question(target, "h100-80gb", _drafting("draft_model", 3) | args, LARGE) | {"draft": draft}
+
+
+def _drafting(method: str, tokens: int) -> dict[str, Any]:
+    return {"speculative": {"method": method, "num_speculative_tokens": tokens}, "max_model_len": 2048}
+
+
+def _question(key: str, card: str, args: dict[str, Any], available_bytes: int) -> Question:
+    if key == "deepseek-v4-flash":
+        args = {"kv_cache_dtype": "fp8"} | args
+    return {"model": key, "gpu": card, "args": args, "available_bytes": available_bytes}
+
+
+def with_configs(question: Question) -> Question:
+    """The question with the fields of the models it names, as model_oracle.py takes it."""
+    entry = config_entries()[question["model"]]
+    asked = question | {"config": completed(entry.config), "hf_quant_config": entry.hf_quant_config}
+    draft = question.get("draft")
+    return asked | {"draft": completed(config_entries()[draft].config)} if isinstance(draft, str) else asked
