@@ -138,6 +138,15 @@ def kind_of(theirs: Facts) -> str:
     return "refused plans" if "plan_error" in theirs else "plans"
 
 
+def own_words(error: str) -> bool:
+    """Whether vLLM's refusal is no sentence for a user: a bare assertion, or a crash we put a sentence to."""
+    return not error or error in BARE
+
+
+BARE = (
+    "integer modulo by zero",  # gpt-oss: no copied KV heads
+    "No model architectures are specified",
+)
 IGNORED = ("seconds", "weights", "drafter_weights", "backends", "cache_dtype_str")
 
 

@@ -80,11 +80,20 @@ def answer(question):
     try:
         found = _answer(question)
     except Exception as error:
-        found = {"error": f"{type(error).__name__}: {error}"}
+        found = {"error": _message(error), "type": type(error).__name__}
         if "--trace" in sys.argv:
             traceback.print_exc()
     found["seconds"] = round(time.perf_counter() - started, 1)
     return found
+
+
+def _message(error):
+    """The sentence; pydantic wraps it."""
+    errors = getattr(error, "errors", None)
+    if errors is None:
+        return str(error)
+    first = errors(include_context=False, include_input=False, include_url=False)[0]["msg"]
+    return first.removeprefix("Value error, ").removeprefix("Assertion failed, ")
 
 
 def _answer(question):

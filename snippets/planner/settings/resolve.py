@@ -97,8 +97,20 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
         ),
         stages=stages_of(maker, skipped, drafter),
         reasons=reasons,
-        warnings=batching.warnings,
+        warnings=(*batching.warnings, *_warnings(config, args, dtype)),
     )
+
+
+def _warnings(config: ModelConfig, args: EngineArgs, dtype: str) -> list[str]:
+    """What vLLM would do without a word, or say in a warning."""
+    found = []
+    if config.dtype != dtype and "float32" not in (config.dtype, dtype):
+        found.append(f"Casting torch.{config.dtype} to torch.{dtype}.")  # config/model.py:2141
+    if args.kv_cache_dtype != "auto" and config.model_type.startswith("mimo_v2"):
+        found.append("vLLM 0.26.0 does not pass kv_cache_dtype on to this model's layers: they stay unquantized.")
+    if args.speculative is not None and args.speculative.method == "suffix":
+        found.append("Suffix decoding needs the package arctic-inference beside vLLM.")
+    return found
 
 
 def _stored(config: ModelConfig, card: Card, kv_cache_dtype: str, backends: Backends) -> tuple[str, str]:

@@ -1,0 +1,94 @@
+"""Block sizes in force, by hand or as vLLM 0.26.0 printed them for the same configs."""
+
+from __future__ import annotations
+
+import pytest
+
+from snippets.catalog.configs import catalog_config
+from snippets.catalog.gpus import gpu
+from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.resolved import Resolved
+from snippets.planner.settings import resolve
+from snippets.planner.specs import LayerSpec
+
+
+def on(card: str, model: str, **args: object) -> Resolved:
+    return resolve(catalog_config(model), EngineArgs(**args), gpu(card))  # type: ignore[arg-type]
+
+
+def spec(resolved: Resolved, kind: str) -> LayerSpec:
+    return next(run.spec for stage in resolved.stages for run in stage if run.spec.kind == kind)
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"), [("qwen3-next-80b-a3b", 544), ("jamba-1.5-mini", 80)]
+)  # printed by vLLM 0.26.0 for these configs
+def test_a_hybrids_block_covers_its_state(model: str, tokens: int) -> None:
+    assert on("h100-80gb", model).block_size == tokens
+
+
+def test_qwen3_nexts_544_tokens_by_hand() -> None:
+    conv, state = 3 * 8_192, 32 * 128 * 128  # elements of the convolution and of the recurrent state
+    page, per_token = 2 * (conv + state), 2 * 2 * 256 * 2  # bytes; 2 KV heads, keys and values, head 256, BF16
+    blocks = -(-page // (16 * per_token))
+    resolved = on("h100-80gb", "qwen3-next-80b-a3b")
+    assert resolved.block_size == 16 * blocks == 544
+    assert spec(resolved, "mamba").page_size_padded == 544 * per_token
+
+
+def test_fp8_keys_double_a_hybrids_block() -> None:
+    assert on("h100-80gb", "qwen3-next-80b-a3b", kv_cache_dtype="fp8").block_size == 1_072  # 16 × 67
+
+
+@pytest.mark.parametrize(
+    ("card", "kv_cache_dtype", "backend", "tokens"),
+    [
+        ("a100-80gb", "auto", "TRITON_MLA", 16),
+        ("h100-80gb", "auto", "FLASH_ATTN_MLA", 16),
+        ("h100-80gb", "fp8", "FLASHMLA", 64),
+        ("b200", "auto", "FLASHINFER_MLA", 32),
+        ("rtx-5090", "auto", "TRITON_MLA", 16),
+        ("mi300x", "auto", "TRITON_MLA", 16),
+    ],
+)  # platforms/cuda.py:80, platforms/rocm.py:407 and the kernel block sizes of each backend
+def test_latent_attention_takes_its_backends_block(card: str, kv_cache_dtype: str, backend: str, tokens: int) -> None:
+    resolved = on(card, "deepseek-v3", kv_cache_dtype=kv_cache_dtype)
+    assert (resolved.attention_backend, resolved.block_size) == (backend, tokens)
+
+
+def test_an_indexer_sets_blocks_of_64() -> None:
+    resolved = on("h100-80gb", "deepseek-v3.2")
+    assert resolved.block_size == 64
+    assert [run.spec.head_size for run in resolved.stages[0][:2]] == [132, 576]  # the indexer stands first
+
+
+def test_sparse_fp8_is_stored_in_deepseeks_packed_layout_on_hopper() -> None:
+    assert on("h100-80gb", "deepseek-v3.2", kv_cache_dtype="fp8").kv_cache_dtype == "fp8_ds_mla"
+
+
+def test_a_window_keeps_its_own_block_of_16_whatever_is_given() -> None:
+    resolved = on("h100-80gb", "gemma-3-27b", block_size=64)
+    assert (spec(resolved, "full").block_size, spec(resolved, "sliding").block_size) == (64, 16)
+
+
+def test_turboquant_leaves_four_layers_alone_and_takes_blocks_of_32() -> None:
+    resolved = on("h100-80gb", "llama-3.1-8b", kv_cache_dtype="turboquant_4bit_nc")
+    assert [(run.count, run.spec.kind, run.spec.block_size) for run in resolved.stages[0]] == [
+        (2, "full", 32), (28, "turboquant", 32), (2, "full", 32),
+    ]  # fmt: skip
+    slot = -(-128 * 4 // 8) + 2 + -(-128 * 4 // 8) + 4  # key with its norm, value with scale and zero
+    assert resolved.stages[0][1].spec.tq_slot_size == slot == 134
+
+
+def test_a_block_no_kernel_knows_is_refused_with_every_backends_reason() -> None:
+    with pytest.raises(EngineArgsError) as refused:
+        on("h100-80gb", "llama-3.1-8b", block_size=24)
+    assert refused.value.field == "block_size"
+    assert "FLASH_ATTN: [block_size not supported]" in str(refused.value)
+
+
+def test_modes_of_states_with_prefix_caching() -> None:
+    assert on("h100-80gb", "jamba-1.5-mini", enable_prefix_caching=True).mamba_cache_mode == "all"
+    aligned = on("h100-80gb", "qwen3-next-80b-a3b", enable_prefix_caching=True)
+    assert aligned.mamba_cache_mode == "align"
+    assert spec(aligned, "mamba").block_size == aligned.block_size
