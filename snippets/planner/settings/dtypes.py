@@ -80,6 +80,8 @@ def resolve_kv_cache_dtype(config: ModelConfig, args: EngineArgs) -> tuple[str, 
             f"argument --kv-cache-dtype: invalid choice: {asked!r} (choose from "
             f"{', '.join(repr(name) for name in KV_CACHE_DTYPES)})",
         )
+    if asked == "bfloat16" and config.architecture == "DeepseekV32ForCausalLM":
+        return "auto", "given as bfloat16, which is this model's auto (model_executor/models/config.py:36)"
     if asked != "auto":
         return asked, "given"
     quantization = config.quantization

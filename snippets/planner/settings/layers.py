@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from snippets.model_config.model_config import AttentionCache, Cache, Layer, ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.settings import deepseek_v4
 from snippets.planner.settings.attention.backends import Backend
-from snippets.planner.settings.block_size import Blocks, CacheSettings, kv_heads_per_rank
 from snippets.planner.settings.dtypes import storage_dtype
-from snippets.planner.settings.mamba_state import BYTES, MAMBA_TYPES, state_bytes, state_dtypes, state_shapes
-from snippets.planner.settings.turboquant import slot_bytes
+from snippets.planner.settings.pages import deepseek_v4
+from snippets.planner.settings.pages.block_size import Blocks, CacheSettings, kv_heads_per_rank
+from snippets.planner.settings.pages.mamba_state import BYTES, MAMBA_TYPES, state_bytes, state_dtypes, state_shapes
+from snippets.planner.settings.pages.turboquant import slot_bytes
 from snippets.planner.specs import LayerRun, LayerSpec, Stage
 
 
@@ -93,6 +93,13 @@ class SpecMaker:
         dtype = storage_dtype(kv_cache_dtype, self.cache.dtype)
         shared = self.blocks.skip_page_size_padded
         per_token = heads * (cache.head_size + cache.head_size_v) * BYTES[dtype]
+        if shared is not None and backend.smallest_block * per_token > shared:
+            raise EngineArgsError(
+                "kv_cache_dtype",
+                f"{kv_cache_dtype if kv_cache_dtype != 'auto' else self.cache.kv_cache_dtype} leaves pages of {shared} "
+                f"bytes, and a window's smallest block needs {backend.smallest_block * per_token} (vLLM asserts the "
+                "opposite, v1/kv_cache_interface.py:199). Choose another kv_cache_dtype for this model.",
+            )
         fitting = [size for size in backend.block_sizes if shared is not None and size * per_token <= shared]
         return LayerSpec(
             "sliding",

@@ -56,6 +56,12 @@ def parse_max_model_len(text: str) -> int | str | None:
 def resolve_max_model_len(config: ModelConfig, args: EngineArgs) -> tuple[int, str]:
     """The length in force before any auto-fit, and why (config/model.py:2152 _get_and_verify_max_len)."""
     asked = args.max_model_len
+    if asked == "auto" and config.max_model_len_key == NO_KEY:
+        raise EngineArgsError(
+            "max_model_len",
+            "max_model_len must be a positive integer, got int: -1. Example: max_model_len=2048. This config names no "
+            "length for vLLM to start from.",
+        )
     if asked is None or asked == "auto":
         length = config.default_max_model_len or config.max_model_len
         why = "shrunk later to what fits" if asked == "auto" else "not given"

@@ -8,21 +8,21 @@ from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import AttentionCache, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.resolved import Resolved
-from snippets.planner.settings import deepseek_v4
-from snippets.planner.settings.architectures import verify_architecture
 from snippets.planner.settings.attention.backends import INDEXER_BLOCK_SIZE, Backend
 from snippets.planner.settings.attention.of_model import Backends, backends_of, canonical_kv_cache_dtype
 from snippets.planner.settings.batching import Batching, resolve_batching
-from snippets.planner.settings.block_size import Blocks, CacheSettings, resolve_blocks
 from snippets.planner.settings.card import Card, card_of
+from snippets.planner.settings.checkpoint.architectures import verify_architecture
+from snippets.planner.settings.checkpoint.quantization import resolve_quantization, verify_dtypes
 from snippets.planner.settings.drafter import drafter_config, verify_speculative
 from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
 from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free
 from snippets.planner.settings.layers import SpecMaker, in_order, partition, runs, stages_of
-from snippets.planner.settings.layout import layout_errors
 from snippets.planner.settings.lengths import resolve_max_model_len
-from snippets.planner.settings.quantization import resolve_quantization, verify_dtypes
-from snippets.planner.settings.turboquant import skipped_layers
+from snippets.planner.settings.pages import deepseek_v4
+from snippets.planner.settings.pages.block_size import Blocks, CacheSettings, resolve_blocks
+from snippets.planner.settings.pages.turboquant import skipped_layers
+from snippets.planner.settings.parallel.layout import layout_errors
 from snippets.planner.specs import LayerRun, Limits
 
 MAMBA_CACHE_MODES = ("all", "align", "none")
@@ -57,7 +57,7 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
     mode, reasons["mamba_cache_mode"] = _mamba_cache_mode(config, args, batching, max_model_len)
     for error in layout_errors(config, args):
         raise error
-    skipped = skipped_layers(kv_cache_dtype, len(config.layers), config.is_hybrid)
+    skipped = skipped_layers(config, kv_cache_dtype)
     backends = backends_of(config, args, card, dtype, kv_cache_dtype, skipped)
     canonical, stored = _stored(config, card, kv_cache_dtype, backends)
     if canonical != kv_cache_dtype:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.settings import deepseek_v4
 from snippets.planner.settings.attention.backends import BACKENDS, Backend
 from snippets.planner.settings.attention.select import Question, choose_backend, fa_version, is_quantized, supports_fa
 from snippets.planner.settings.card import Card
 from snippets.planner.settings.kind import GEMMA4_TYPES, SINK_ARCHITECTURES, is_mm_prefix_lm
+from snippets.planner.settings.pages import deepseek_v4
 
 Backends = dict[tuple[AttentionCache, bool], Backend]
 WITHOUT_CHOICE = ("indexer", "compressor", "encoder_only")

@@ -83,6 +83,7 @@ ACTIVATION_DTYPES = {
     "gpt_oss_mxfp4": ("bfloat16",),
     "mxfp4": ("bfloat16",),
 }  # get_supported_act_dtypes of each config class; the others take float32 too
+UNREACHED = ("deepseek_v4", "mimo_v2")  # attention classes of their own, which do not look at this
 WITH_CACHE_SCALES = ("fp8", "deepseek_v4_fp8", "modelopt", "modelopt_fp4", "modelopt_mixed", "modelopt_mxfp8", "quark")
 
 
@@ -95,7 +96,7 @@ def verify_dtypes(config: ModelConfig, method: str | None, dtype: str, kv_cache_
             "dtype",
             f"torch.{dtype} is not supported for quantization method {method}. Supported dtypes: [{listed}]",
         )
-    if kv_cache_dtype != "fp8_e5m2" or config.quantization is None:
+    if kv_cache_dtype != "fp8_e5m2" or config.quantization is None or config.model_type.startswith(UNREACHED):
         return
     has_scales = config.quantization.fields.get("kv_cache_scheme") is not None
     if method in WITH_CACHE_SCALES or (method == "compressed-tensors" and has_scales):

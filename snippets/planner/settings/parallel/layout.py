@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from snippets.model_config.model_config import AttentionCache, ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.settings.kind import NAMELESS_TEXT, WITHOUT_PIPELINE, is_moe
-from snippets.planner.settings.mamba_state import state_shapes
-from snippets.planner.settings.widths import width_errors
+from snippets.planner.settings.pages.mamba_state import state_shapes
+from snippets.planner.settings.parallel.widths import width_errors
 
 
 def layout_errors(config: ModelConfig, args: EngineArgs) -> tuple[EngineArgsError, ...]:

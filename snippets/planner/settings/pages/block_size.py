@@ -9,8 +9,8 @@ from snippets.model_config.model_config import ModelConfig, StateCache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.settings.attention.backends import Backend
 from snippets.planner.settings.dtypes import storage_dtype
-from snippets.planner.settings.mamba_state import BYTES, NO_SPEC_IN_CONV, state_bytes, state_dtypes, state_shapes
-from snippets.planner.settings.turboquant import slot_bytes
+from snippets.planner.settings.pages.mamba_state import BYTES, NO_SPEC_IN_CONV, state_bytes, state_dtypes, state_shapes
+from snippets.planner.settings.pages.turboquant import slot_bytes
 
 DEFAULT_BLOCK_SIZE = 16  # config/cache.py:47
 DEFAULT_CHUNK_SIZE = 2048  # config/model.py:1440 get_mamba_chunk_size: Mamba-1 has no chunks

@@ -1,0 +1,1 @@
+"""What the checkpoint decides: its class and its quantization."""

@@ -1,0 +1,1 @@
+"""Which splits over cards vLLM 0.26.0 refuses."""
