@@ -200,7 +200,7 @@ def test_show_the_python_opens_the_folded_source(sample: Page) -> None:
 
 
 LENGTH = "#how_many_fit-seq_len"
-HEADING = "three-ways-in"
+HEADING = "four-ways-in"
 
 
 def header_bottom(page: Page) -> float:
