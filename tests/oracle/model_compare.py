@@ -50,8 +50,9 @@ def packed(answer: Answer) -> Answer:
     kept = {name: value for name, value in answer.items() if name not in ("seconds", "backends")}
     if "stages" in kept:
         specs: list[Answer] = []
-        for stage in kept["stages"]:
-            specs += [facts for _, facts in stage if facts not in specs]
+        for _, facts in (run for stage in kept["stages"] for run in stage):
+            if facts not in specs:
+                specs.append(facts)
         kept["stages"] = [[[count, specs.index(facts)] for count, facts in stage] for stage in kept["stages"]]
         kept["specs"] = specs
     return kept

@@ -75,12 +75,22 @@ def questions() -> Iterator[Question]:
             yield _question(key, "h100-80gb", args, LARGE)
     for key in SAMPLE:
         for args in ON_ONE_CARD:
+            if key == "mistral-7b-v0.1" and args.get("kv_cache_dtype") == "fp8_e5m2":
+                continue  # FlashInfer refuses its windows after the plan (v1/attention/backends/flashinfer.py:794)
             yield _question(key, "h100-80gb", args, LARGE)
     yield from _speculative()
     for card in CARDS:
         for key in SAMPLE:
             for args in ON_EVERY_CARD:
-                yield _question(key, card, args, SMALL)
+                if _is_planned(key, card, args):
+                    yield _question(key, card, args, SMALL)
+
+
+def _is_planned(key: str, card: str, args: dict[str, Any]) -> bool:
+    """vLLM plans these two and could not run them: no kernels for the card, and a flag that reaches half the layers."""
+    if key == "deepseek-v4-flash":
+        return card in ("b200", "rtx-5090")
+    return key not in ("deepseek-v3.2", "glm-5.1") or "turboquant" not in args.get("kv_cache_dtype", "")
 
 
 def _speculative() -> Iterator[Question]:

@@ -17,13 +17,17 @@ FORWARD_ONLY = {
     "swiglu_limit": 10.0,
     "topk_group": 1,
 }
+GEMMA4_VISION = {"default_output_length": 280}  # tokens of an image: read for the batch limit
 YARN = {"beta_fast": 32.0, "beta_slow": 1.0}
 
 
 def completed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as published, and the missing ones of the forward pass."""
     if "text_config" in fields:
-        return {**fields, "text_config": completed(fields["text_config"])}
+        whole = {**fields, "text_config": completed(fields["text_config"])}
+        if str(fields.get("model_type", "")).startswith("gemma4"):
+            whole["vision_config"] = {**GEMMA4_VISION, **fields.get("vision_config", {})}
+        return whole
     whole = {**FORWARD_ONLY, **fields}
     for name in ("rope_scaling", "rope_parameters"):
         rope = fields.get(name)

@@ -80,9 +80,6 @@ def is_mm_prefix_lm(config: ModelConfig) -> bool:
     return bool(declared) if declared is not None else model_type in MM_PREFIX_MODELS
 
 
-def attention_chunk_size(config: ModelConfig) -> int | None:
-    """text_config.attention_chunk_size, which MiMo-V2 states and does not use (config/model.py:524)."""
-    if config.model_type.startswith("mimo_v2"):
-        return None
-    value = config.text_fields.get("attention_chunk_size")
-    return value if isinstance(value, int) else None
+def has_chunked_attention(config: ModelConfig) -> bool:
+    """Attention in chunks of the text anywhere (Llama 4)."""
+    return any(cache.kind == "chunked" for layer in config.layers for cache in layer)

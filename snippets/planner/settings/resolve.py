@@ -16,7 +16,7 @@ from snippets.planner.settings.checkpoint.architectures import verify_architectu
 from snippets.planner.settings.checkpoint.quantization import resolve_quantization, verify_dtypes
 from snippets.planner.settings.drafter import drafter_config, verify_speculative
 from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
-from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, attention_chunk_size, is_attention_free
+from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, has_chunked_attention, is_attention_free
 from snippets.planner.settings.layers import SpecMaker, in_order, partition, runs, stages_of
 from snippets.planner.settings.lengths import resolve_max_model_len
 from snippets.planner.settings.pages import deepseek_v4
@@ -207,6 +207,6 @@ def _hybrid_manager_off(config: ModelConfig, args: EngineArgs) -> tuple[bool, st
     if args.disable_hybrid_kv_cache_manager:
         return True, "given"
     method = args.speculative.method if args.speculative is not None else ""
-    if attention_chunk_size(config) is not None and method in USES_HIDDEN_STATES:
+    if has_chunked_attention(config) and method in USES_HIDDEN_STATES:
         return True, f"off with chunked local attention and {method} (config/vllm.py:1582)"
     return False, "on (config/vllm.py:1637)"

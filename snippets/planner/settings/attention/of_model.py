@@ -147,11 +147,29 @@ def _verify(card: Card, backend: Backend, kv_cache_dtype: str, cache: AttentionC
                 f"bfloat16 KV cache is not supported on {card.name} (compute capability {capability}); bfloat16 "
                 "requires SM80+. Re-run with --kv-cache-dtype float16.",
             )
+    if backend.name == "TRITON_MLA" and not card.is_rocm:
+        _verify_triton_mla(card, capability, kv_cache_dtype)
     if backend.name == "FLASHINFER" and card.capability == (9, 0) and cache.kind == "sliding":
         raise EngineArgsError(
             "attention_backend",
             "FlashInfer backend on SM90 currently crashes with sliding-window attention layers. Use the default "
             "attention backend.",
+        )
+
+
+def _verify_triton_mla(card: Card, capability: str, kv_cache_dtype: str) -> None:
+    """v1/attention/backends/mla/triton_mla.py TritonMLAImpl."""
+    here = f"is not supported by the Triton MLA backend on {card.name} (compute capability {capability})"
+    if kv_cache_dtype.startswith("fp8") and card.capability < (8, 9):
+        plainer = "float16" if card.capability < (8, 0) else "bfloat16"
+        raise EngineArgsError(
+            "kv_cache_dtype",
+            f"FP8 KV cache {here}; native FP8 (fp8e4nv) requires SM89+. Re-run with --kv-cache-dtype {plainer}.",
+        )
+    if kv_cache_dtype == "bfloat16" and card.capability < (8, 0):
+        raise EngineArgsError(
+            "kv_cache_dtype",
+            f"bfloat16 KV cache {here}; bfloat16 requires SM80+. Re-run with --kv-cache-dtype float16.",
         )
 
 

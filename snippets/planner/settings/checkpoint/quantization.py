@@ -39,6 +39,11 @@ METHODS = (
     "nvfp4_per_token",
     "mxfp8",
 )  # model_executor/layers/quantization/__init__.py
+OVER_ANY_ARGUMENT = ("modelopt", "modelopt_fp4", "modelopt_mxfp8", "modelopt_mixed", "gpt_oss_mxfp4", "deepseek_v4_fp8")
+FROM_CHECKPOINT = (
+    "awq", "auto_awq", "awq_marlin", "gptq", "auto_gptq", "gptq_marlin", "modelopt", "modelopt_fp4", "modelopt_mxfp8",
+    "modelopt_mixed", "moe_wna16", "inc", "compressed-tensors", "torchao", "quark",
+)  # fmt: skip
 DEPRECATED = ("fbgemm_fp8", "fp_quant")
 
 OVERRIDES = {
@@ -106,16 +111,10 @@ def verify_dtypes(config: ModelConfig, method: str | None, dtype: str, kv_cache_
 def resolve_quantization(config: ModelConfig, args: EngineArgs, card: Card) -> tuple[str | None, str]:
     """The method in force (None for none) and why (config/model.py:1034 _verify_quantization)."""
     asked = args.quantization.lower() if args.quantization else None
-    method, why = asked, "given" if asked else "the checkpoint is not quantized"
     if config.quantization is not None:
-        stored = checkpoint_method(config, config.quantization, asked)
-        if asked is not None and asked != stored and not _agrees(config.quantization.method, asked, stored):
-            raise EngineArgsError(
-                "quantization",
-                f"Quantization method specified in the model config ({stored}) does not match the quantization method "
-                f"specified in the `quantization` argument ({asked}).",
-            )
-        method, why = stored, "the checkpoint's quantization_config (config/model.py:1034 _verify_quantization)"
+        method, why = _of_checkpoint(config, config.quantization, asked)
+    else:
+        method, why = asked, "given" if asked else "the checkpoint is not quantized"
     if method is None:
         return None, why
     if method not in METHODS:
@@ -125,6 +124,11 @@ def resolve_quantization(config: ModelConfig, args: EngineArgs, card: Card) -> t
             "quantization",
             f"The quantization method {method} is deprecated and will be removed in future versions of vLLM. "
             "To bypass, set `--allow-deprecated-quantization`.",
+        )
+    if config.quantization is None and method in FROM_CHECKPOINT:
+        raise EngineArgsError(
+            "quantization",
+            f"Cannot find the config file for {method}: it describes a quantized checkpoint, and this one is not.",
         )
     capability = 10 * card.capability[0] + card.capability[1]
     if not card.is_rocm and capability < MIN_CAPABILITY.get(method, 0):
@@ -136,6 +140,22 @@ def resolve_quantization(config: ModelConfig, args: EngineArgs, card: Card) -> t
     return method, why
 
 
+def _of_checkpoint(config: ModelConfig, quantization: Quantization, asked: str | None) -> tuple[str | None, str]:
+    """What the checkpoint says, unless the argument contradicts it."""
+    stored = checkpoint_method(config, quantization, asked) or None
+    why = "the checkpoint's quantization_config (config/model.py:1034 _verify_quantization)"
+    if asked is not None and asked != stored:
+        if stored in OVER_ANY_ARGUMENT:
+            return stored, f"{why}; the argument {asked} does not count here"
+        if stored is None or not _agrees(quantization.method, asked):
+            raise EngineArgsError(
+                "quantization",
+                f"Quantization method specified in the model config ({stored}) does not match the quantization method "
+                f"specified in the `quantization` argument ({asked}).",
+            )
+    return stored, why
+
+
 def checkpoint_method(config: ModelConfig, quantization: Quantization, asked: str | None) -> str:
     """vLLM's name for what the checkpoint says."""
     method = quantization.method.lower().replace("compressed_tensors", "compressed-tensors")
@@ -144,6 +164,8 @@ def checkpoint_method(config: ModelConfig, quantization: Quantization, asked: st
     if method == "fp8" and config.model_type == "deepseek_v4":
         return "deepseek_v4_fp8"
     override = OVERRIDES.get(method)
+    if asked == "moe_wna16" and method in ("awq", "gptq") and not quantization.fields.get("desc_act"):
+        return asked  # moe_wna16.py override_quantization_method
     if override is not None:
         return override[0] if asked is None or asked in override[1] else method
     if method.startswith("modelopt"):
@@ -151,8 +173,8 @@ def checkpoint_method(config: ModelConfig, quantization: Quantization, asked: st
     return method
 
 
-def _agrees(stored: str, asked: str, resolved: str) -> bool:
-    return asked in OVERRIDES.get(stored, ("", ()))[1] or (asked, resolved) == ("mxfp4", "gpt_oss_mxfp4")
+def _agrees(stored: str, asked: str) -> bool:
+    return asked in OVERRIDES.get(stored, ("", ()))[1]
 
 
 def _modelopt_method(quantization: Quantization) -> str | None:

@@ -13,6 +13,7 @@ from snippets.planner.settings.pages.mamba_state import BYTES, NO_SPEC_IN_CONV, 
 from snippets.planner.settings.pages.turboquant import slot_bytes
 
 DEFAULT_BLOCK_SIZE = 16  # config/cache.py:47
+CHUNK_SIZES = {"bamba": 256, "falcon_h1": 256, "granitemoehybrid": 256, "mamba2": 256, "nemotron_h": 128, "zamba2": 256}
 DEFAULT_CHUNK_SIZE = 2048  # config/model.py:1440 get_mamba_chunk_size: Mamba-1 has no chunks
 
 
@@ -161,7 +162,7 @@ def _chunk_size(config: ModelConfig) -> int:
         value = config.text_fields.get(name)
         if isinstance(value, int):
             return value
-    return DEFAULT_CHUNK_SIZE
+    return CHUNK_SIZES.get(config.model_type, DEFAULT_CHUNK_SIZE)
 
 
 def _cdiv(a: int, b: int) -> int:

@@ -34,6 +34,7 @@ def width_errors(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsEr
     if experts:
         yield from _undivided("the experts' intermediate size", experts, expert_ranks(args))
     yield from _blocks(config, args)
+    yield from _groups(config, args.tensor_parallel_size)
 
 
 def expert_ranks(args: EngineArgs) -> int:
@@ -118,6 +119,38 @@ def _blocks(config: ModelConfig, args: EngineArgs) -> Iterator[EngineArgsError]:
                 f"Weight input_size_per_partition = {width // tp} is not divisible by weight quantization "
                 f"block_k = {block_k}.",
             )
+
+
+def _groups(config: ModelConfig, tp: int) -> Iterator[EngineArgsError]:
+    """Four-bit weights with a scale per group: a rank's rows must be whole groups (auto_awq.py, marlin_utils.py)."""
+    group = weight_group(config)
+    if group is None or tp == 1:
+        return
+    for width in _split(config)[1]:
+        if width % tp == 0 and width // tp % group:
+            yield EngineArgsError("tensor_parallel_size", _misaligned(config, width // tp, group))
+
+
+def _misaligned(config: ModelConfig, share: int, group: int) -> str:
+    if config.quantization is not None and config.quantization.method == "awq":
+        return (
+            "The input size is not aligned with the quantized weight shape. This can be caused by too large tensor "
+            f"parallel size. A rank's {share} rows are no whole number of groups of {group}."
+        )
+    return f"Weight input_size_per_partition={share} is not divisible by group_size={group}: use fewer ranks."
+
+
+def weight_group(config: ModelConfig) -> int | None:
+    """Group size of AWQ, of GPTQ in activation order, or of packed compressed-tensors; None for the rest."""
+    quantization = config.quantization
+    if quantization is None:
+        return None
+    fields = quantization.fields
+    if quantization.method == "awq" or (quantization.method == "gptq" and fields.get("desc_act")):
+        return quantization.group_size
+    if quantization.method == "compressed-tensors" and fields.get("format") == "pack-quantized":
+        return quantization.group_size
+    return None
 
 
 def fp8_block(config: ModelConfig) -> tuple[int, int] | None:
