@@ -50,7 +50,7 @@ def rank_weight_bytes(
 
 def checkpoint_parameters(config: ModelConfig) -> int:
     """Numbers in the whole model: nothing padded, nothing replicated, tied matrices once."""
-    c = _counting(config, EngineArgs(), HOPPER)
+    c = counting_of(config, EngineArgs(), HOPPER)
     return sum(size.parameters for size in _stages(replace(c, split=CHECKPOINT), 1))
 
 
@@ -58,7 +58,7 @@ def stage_sizes(
     config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int] = HOPPER
 ) -> tuple[Size, ...]:
     """What one rank of each pipeline stage holds, without a drafter."""
-    return _stages(_counting(config, args, compute_capability), args.pipeline_parallel_size)
+    return _stages(counting_of(config, args, compute_capability), args.pipeline_parallel_size)
 
 
 def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int] = HOPPER) -> int:
@@ -67,7 +67,7 @@ def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capabili
     0 without speculation and for methods without weights. Raises WeightsError for other kinds of drafters.
     """
     if has_mtp_drafter(args):
-        c = _counting(config, args, compute_capability)
+        c = counting_of(config, args, compute_capability)
         return mtp_layers(c, args, layer_kinds(c)).num_bytes
     spec = args.speculative
     if spec is None or spec.method in WITHOUT_WEIGHTS:
@@ -78,7 +78,7 @@ def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capabili
     return stage_sizes(spec.draft, alone, compute_capability)[0].num_bytes
 
 
-def _counting(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> Counting:
+def counting_of(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> Counting:
     recipe = FAMILIES.get(config.architecture)
     if recipe is None:
         raise WeightsError(
@@ -124,9 +124,7 @@ def expert_padding(compute_capability: tuple[int, int]) -> tuple[int, int]:
         return 256, 256
     if major == 9:  # Triton
         return 1, 64
-    if major == 12:  # FlashInfer's CUTLASS kernels
-        return 128, 128
-    return 256, 128  # Marlin
+    return 256, 128  # Marlin: Ampere, Ada and consumer Blackwell
 
 
 def _stages(c: Counting, stages: int) -> tuple[Size, ...]:

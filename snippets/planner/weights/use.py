@@ -14,7 +14,7 @@ from snippets.planner.weights.parts.encoder import whisper_encoder
 from snippets.planner.weights.parts.feed_forward import Experts, mixture
 from snippets.planner.weights.parts.outside import embedding, positions, tied
 from snippets.planner.weights.parts.towers import tower
-from snippets.planner.weights.rank import HOPPER, _counting, stage_sizes
+from snippets.planner.weights.rank import HOPPER, counting_of, stage_sizes
 from snippets.planner.weights.storage.size import NOTHING, Size
 
 
@@ -33,7 +33,7 @@ def stage_uses(
     config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int] = HOPPER
 ) -> tuple[StageUse, ...]:
     """Of one rank of each stage. Towers for images and sound count as `looked_up`: text does not pass them."""
-    c = _counting(config, args, compute_capability)
+    c = counting_of(config, args, compute_capability)
     beside = tower(c) + (whisper_encoder(c) if c.recipe.tower == "whisper" else NOTHING)
     totals = stage_sizes(config, args, compute_capability)
     kinds = layer_kinds(c)

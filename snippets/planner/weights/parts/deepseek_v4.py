@@ -73,4 +73,4 @@ def _mixture(c: Counting, index: int) -> Size:
     numbers = c.split.experts(experts) * 3 * c.hidden * part
     size += Size(numbers, numbers // 2 + numbers // _SCALED_MXFP4)
     shared = c.number("n_shared_experts", 0) * inner
-    return size + (mlp(c, shared, "ffn.shared_experts", c.split.shared_experts) if shared else NOTHING)
+    return size + (mlp(c, shared, "ffn.shared_experts", c.split.tensor) if shared else NOTHING)
