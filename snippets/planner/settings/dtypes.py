@@ -58,7 +58,7 @@ def resolve_dtype(config: ModelConfig, args: EngineArgs, card: Card) -> tuple[st
     if dtype == "float16" and config.model_type in NO_FLOAT16:
         raise EngineArgsError(
             "dtype",
-            f"The model type {config.model_type!r} does not support float16. "
+            f"The model type {config.fields.get('model_type', config.model_type)!r} does not support float16. "
             "Reason: Numerical instability. Please use bfloat16 or float32 instead.",
         )
     if dtype not in card.dtypes:

@@ -11,6 +11,7 @@ DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
+ALIASES = ("original_max_position_embeddings", "n_positions", "seq_length")  # attribute_map of the config classes
 NO_KEY = "default"  # the config names no length: vLLM takes any (config/model.py:2186)
 
 
@@ -83,7 +84,7 @@ def _too_long(config: ModelConfig, asked: int, declared: object) -> str:
     """vLLM's words (config/model.py:2254)."""
     return (
         f"User-specified max_model_len ({asked}) is greater than the derived max_model_len "
-        f"({config.max_model_len_key or None}={_as_vllm_prints(config)} or model_max_length={declared} in model's "
+        f"({_key_as_vllm_prints(config)}={_as_vllm_prints(config)} or model_max_length={declared} in model's "
         "config.json). To allow overriding this maximum, set the env var VLLM_ALLOW_LONG_MAX_MODEL_LEN=1. "
         "VLLM_ALLOW_LONG_MAX_MODEL_LEN must be used with extreme caution. If the model uses relative position encoding "
         "(RoPE), positions exceeding derived_max_model_len lead to nan. If the model uses absolute position encoding, "
@@ -91,9 +92,17 @@ def _too_long(config: ModelConfig, asked: int, declared: object) -> str:
     )
 
 
+def _key_as_vllm_prints(config: ModelConfig) -> str | None:
+    """The config class's own name for the field; YaRN's original length is not named either."""
+    key = config.max_model_len_key.rpartition(".")[2]
+    return "max_position_embeddings" if key in ALIASES else key or None
+
+
 def _as_vllm_prints(config: ModelConfig) -> str:
-    """vLLM multiplies by a scaling factor of 1.0 where the config names a rope, so the length prints as a float."""
-    rope = config.text_fields.get("rope_parameters", config.text_fields.get("rope_scaling"))
-    has_rope = isinstance(rope, dict) or "rope_theta" in config.text_fields
-    scaled = has_rope and "gemma3" not in config.model_type
-    return f"{config.max_model_len}.0" if scaled else f"{config.max_model_len}"
+    """As a float (config/model_arch.py keeps one), unless YaRN's two whole numbers took its place."""
+    for name in ("rope_parameters", "rope_scaling"):
+        rope = config.text_fields.get(name)
+        is_yarn = isinstance(rope, dict) and "yarn" in (rope.get("rope_type"), rope.get("type"))
+        if is_yarn and isinstance(rope, dict) and isinstance(rope.get("factor"), int):
+            return f"{config.max_model_len}"
+    return f"{config.max_model_len}.0"

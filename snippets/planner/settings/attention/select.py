@@ -41,7 +41,8 @@ class Question:
             f"AttentionSelectorConfig(head_size={self.head_size}, dtype=torch.{self.dtype}, "
             f"kv_cache_dtype={self.kv_cache_dtype}, block_size={self.block_size}, use_mla={self.use_mla}, "
             f"has_sink={self.has_sink}, use_sparse={self.use_sparse}, use_mm_prefix={self.use_mm_prefix}, "
-            f"use_per_head_quant_scales={self.use_per_head_quant_scales}, attn_type={self.attn_type}, "
+            f"use_per_head_quant_scales={self.use_per_head_quant_scales}, "
+            f"attn_type=AttentionType.{self.attn_type.upper()}, "
             f"has_sliding_window={self.has_sliding_window}, use_non_causal=False, use_batch_invariant=False, "
             "use_kv_connector=False, use_pcp=False)"
         )
