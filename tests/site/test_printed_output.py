@@ -17,7 +17,7 @@ from tools.assets import snippets_archive
 PROGRAMS = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for path in (ROOT / "snippets").rglob("*.py")
-    if re.search(r"^def main\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    if re.search(r"^def main\(\)", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
 RUN = """
 import { readFileSync } from "node:fs";
