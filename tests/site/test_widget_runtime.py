@@ -250,7 +250,10 @@ def test_pause_is_the_same_button(sample: Page) -> None:
     page.click("text=Play")
     page.click("text=Pause")
     settle(page)
-    assert text_in(page, "layers") == "81"
+    stopped_at = text_in(page, "layers")
+    assert int(stopped_at) > 80  # how many steps fit between the two clicks depends on the machine
+    page.wait_for_timeout(1500)
+    assert text_in(page, "layers") == stopped_at
 
 
 def test_what_changed_is_said_once_the_reader_stops(sample: Page) -> None:
