@@ -73,6 +73,8 @@ oracle: $(VENV)/.test $(ORACLE_ENV)/.complete
 oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
 	PYTHONPATH=. $(PY) tests/oracle/record.py $(ORACLE_ENV)/bin/python > .cache/spec_answers.jsonl
 	mv .cache/spec_answers.jsonl tests/oracle/spec_answers.jsonl
+	PYTHONPATH=. $(PY) tests/oracle/model_record.py $(ORACLE_ENV)/bin/python > .cache/model_answers.jsonl
+	mv .cache/model_answers.jsonl tests/oracle/model_answers.jsonl
 
 bench: $(VENV)/.test site
 	$(PY) -m tools.bench $(ORACLE_ENV)/bin/python
