@@ -13,9 +13,9 @@ from snippets.draw.svg import el, line, points, svg, text
 from snippets.units import GIB, KIB, MIB, count
 
 WORDS = {
-    "both": "A request holds {fixed} whatever its length, and {token} for each further token",
+    "both": "A long request holds {fixed} and {token} for each token",
     "tokens": "A request holds {token} for each token, and nothing beside",
-    "flat": "A request holds {fixed} whatever its length",
+    "flat": "A long request holds {fixed}, however long",
     "detail": "Solid: held at that length. Dashed: reserved to admit a request when max_model_len is that long.",
     "axis": "tokens of one request",
     "held": "held",

@@ -47,10 +47,10 @@ class Layout:
         return min(self.memory_concurrency, self.max_num_seqs)
 
     @property
-    def requests(self) -> float | None:
-        """Of all replicas."""
+    def requests(self) -> int | None:
+        """Of all replicas: whole ones of each, since no request is spread over two."""
         each = self.requests_per_replica
-        return None if each is None else each * self.data_parallel_size
+        return None if each is None else int(each) * self.data_parallel_size
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def layouts(config: ModelConfig, cards: Sequence[Gpu], args: EngineArgs, given: 
 def _order(row: Layout) -> tuple[object, ...]:
     states = ("fits", "too small", "not known", "refused")
     plain = (row.enable_expert_parallel, row.decode_context_parallel_size, row.tensor_parallel_size)
-    return (states.index(row.state), -(row.requests or 0.0), row.pipeline_parallel_size, *plain)
+    return (states.index(row.state), -(row.requests or 0), row.pipeline_parallel_size, *plain)
 
 
 def divisors(n: int) -> tuple[int, ...]:

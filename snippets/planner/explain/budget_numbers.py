@@ -10,6 +10,11 @@ from snippets.planner.resolved import Resolved
 from snippets.units import count, gib
 
 FITTED = "fitted to start-up logs, not counted: nine of ten logs stay within the ends"
+NOT_SUBTRACTED = "0: this model runner subtracts nothing for graphs; they take memory outside the budget, later"
+
+
+def _how(size: Range) -> str:
+    return FITTED if size.high else NOT_SUBTRACTED  # only graphs are ever surely nothing
 
 
 def _range(size: Range) -> str:
@@ -39,7 +44,7 @@ def budget_numbers(budget: Budget, args: EngineArgs) -> list[Explained]:
             f"{count(budget.weights_bytes)} bytes",
             SOURCES["weights_bytes"],
         ),
-        *(Explained(name, _range(size), FITTED, _range(size), SOURCES["available"]) for name, size in parts),
+        *(Explained(name, _range(size), _how(size), _range(size), SOURCES["available"]) for name, size in parts),
         Explained(
             "available_kv_cache_bytes",
             _range(budget.available),

@@ -39,7 +39,8 @@ def to_markdown(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> s
         parts += [["## Groups"], _table(header, groups)]
     if plan.notes:
         parts += [["## Notes"], [f"- {note}" for note in plan.notes]]
-    parts += [["## Command"], ["```bash", serve_command(plan, model, drafter), "```"]]
+    if plan.cache is not None:  # a command that was just refused is not to be copied
+        parts += [["## Command"], ["```bash", serve_command(plan, model, drafter), "```"]]
     if plan.explained:
         rows = [(n.name, n.value, n.formula, n.numbers, n.source) for n in plan.explained]
         parts += [["## How each number is made"], _table(("name", "value", "formula", "numbers", "source"), rows)]

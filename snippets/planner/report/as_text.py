@@ -44,7 +44,7 @@ def to_text(plan: Plan, command: str = "") -> str:
         blocks.append(table([GROUP_HEADER, *groups], frozenset({1, 2, 3, 4})))
     if plan.notes:
         blocks.append(["Notes:", *(line for note in plan.notes for line in _wrapped(note))])
-    if command:
+    if command and plan.cache is not None:  # a command that was just refused is not to be copied
         blocks.append([command])
     return "\n\n".join("\n".join(line for line in block if line) for block in blocks) + "\n"
 

@@ -25,7 +25,8 @@ WORDS = {
     "given kv help": "“Available KV cache memory: … GiB” of a log, on one card. Empty: estimated.",
     "deviation help": "Standard deviation; 0 makes all alike.",
     "prefix help": "The same system prompt in front of every prompt.",
-    "price help": "For one card, in any currency. It stays on this page.",
+    "price help": "For one card, in any currency. It is sent nowhere, but a link you copy holds it.",
+    "load help": "Empty: what your traffic makes of it, from “How many really run”.",
     "cards help": "Every layout of so many cards is tried. Empty: as many as above.",
 }
 BYTES = ("1G", "2G", "4G", "8G", "16G", "32G", "64G")
@@ -219,8 +220,23 @@ GROUPS = (
     Group(
         "Load",
         (
-            _optional("batch", 65536, "requests", stops=tuple(2**n for n in range(13))),
-            _tokens("context", "Context of each", 2048),
+            Number(
+                "batch",
+                "Requests at once",
+                None,
+                1,
+                65536,
+                "requests",
+                optional=True,
+                slider=False,
+                help=WORDS["load help"],
+            ),
+            Number(
+                *("context", "Tokens of each", None, 1, MOST_TOKENS, "tokens"),
+                optional=True,
+                slider=False,
+                help=WORDS["load help"],
+            ),
             Number(
                 "price",
                 "Price of a card",

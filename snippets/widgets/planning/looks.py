@@ -75,17 +75,7 @@ def looks(values: Values) -> dict[str, ControlState]:
         "drafter": ControlState(hidden=not drafts),
         "draft_config": ControlState(hidden=not (drafts and own_drafter)),
         "cards": ControlState(if_empty=cards),
-        "batch": ControlState(if_empty=batch_of(values, found)),
     }
-
-
-def batch_of(values: Values, found: Answered | None) -> int:
-    """Requests at once for the speed bound: those typed, or what the plan holds."""
-    if values["batch"] is not None:
-        return int(values["batch"])
-    if found is None or found.plan.cache is None or found.plan.resolved is None:
-        return 1
-    return max(1, min(int(found.plan.cache.max_concurrency), found.plan.resolved.max_num_seqs))
 
 
 def _three(state: bool | None, values: Values) -> ControlState:

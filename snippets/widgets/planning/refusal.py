@@ -13,7 +13,7 @@ WORDS = {
     "said": "vLLM says",
     "missing": "Missing here",
     "no load": "It does not load",
-    "works": "Planned again with one change, this starts:",
+    "works": "Planned again with one change, at the expected memory, this starts:",
 }
 OUT_OF_MEMORY = "CUDA out of memory"
 FLAG = re.compile(r"--([a-z-]+) (\S+?)(?=[;.]?(?:\s|$))")

@@ -106,8 +106,8 @@ def test_no_label_of_a_growing_request_touches_another(name: str, layout: Layout
     ("name", "finding"),
     [
         ("plain", "A request holds 56 KiB for each token, and nothing beside"),
-        ("windows", "A request holds 0.47 GiB whatever its length, and 80 KiB for each further token"),
-        ("state alone", "A request holds 20 MiB whatever its length"),
+        ("windows", "A long request holds 0.47 GiB and 80 KiB for each token"),
+        ("state alone", "A long request holds 20 MiB, however long"),
     ],
 )
 def test_fixed_bytes_and_bytes_per_token_are_two_numbers(name: str, finding: str) -> None:

@@ -46,7 +46,7 @@ def _fit(row: Layout) -> tuple[str, ...]:
         gib(row.weights_bytes) if row.weights_bytes is not None else "",
         gib(row.kv_bytes) if row.kv_bytes is not None else "",
         count(row.tokens or 0),
-        count(row.requests or 0, 1),
+        count(row.requests or 0),
         count(row.requests_per_replica or 0, 1),
     )
 

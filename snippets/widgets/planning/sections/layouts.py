@@ -18,7 +18,8 @@ from snippets.widgets.planning.question import answered
 
 WORDS = {
     "none": "Choose a model first.",
-    "best": "{layout} takes most: {n} requests of full length at once on {cards}.",
+    "best": "{layout} takes most: {n} requests of full length at once on {cards}. Most is not fastest: "
+    "stages and links between machines cost time that is not counted here.",
     "only": "{layout}: {n} requests of full length at once.",
     "nothing": "No layout of {cards} starts.",
     "card": "1 card",
@@ -92,7 +93,7 @@ def _finding(found: Layouts, cards: int, now: EngineArgs) -> Node:
     if best is None:
         return words(WORDS["nothing"].format(cards=_cards(cards)), "part-finding")
     key = "best" if len(found.rows) > 1 else "only"
-    said = WORDS[key].format(layout=name_of(best), n=count(int(best.requests or 0)), cards=_cards(cards))
+    said = WORDS[key].format(layout=name_of(best), n=count(best.requests or 0), cards=_cards(cards))
     if all(getattr(best, name) == getattr(now, name) for name in (*SIZES, "enable_expert_parallel")):
         return words(said, "part-finding")
     set_to = {name: str(getattr(best, name)) for name in SIZES}
@@ -109,7 +110,7 @@ def _fits(rows: list[Row], cards: int) -> Node:
             gib(row.kv_bytes or 0),
             count(row.tokens or 0),
             count(int(row.requests_per_replica or 0)),
-            count(int(row.requests_per_replica or 0) * row.data_parallel_size),
+            count(row.requests or 0),
         )
         for row in rows
     ]

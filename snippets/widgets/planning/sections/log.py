@@ -48,6 +48,8 @@ def log_section(values: Values, layout: Layout) -> Shown:
             for version in VERSIONS
         )
         parts.append(disclosure((WORDS["versions"],), *others))
+    if plan.cache is None:  # a command that was just refused is not to be copied
+        return Shown(tuple(parts))
     command = serve_command(plan, asked.repository, asked.drafter)
     parts.append(code_block(WORDS["command"], command, WORDS["copy"], "planner-command"))
     return Shown(tuple(parts))

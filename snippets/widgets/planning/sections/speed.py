@@ -18,18 +18,20 @@ from snippets.planner.weights import WeightsError
 from snippets.units import count, milliseconds
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, table, words
-from snippets.widgets.planning.looks import batch_of
+from snippets.widgets.planning.answer import requests
+from snippets.widgets.planning.load import batch_and_context, in_flight
 from snippets.widgets.planning.question import answered
 
 WORDS = {
     "none": "Without a plan there is nothing to bound.",
     "no card": "Choose a card of the catalog: bandwidth and rate of another card are not known.",
-    "rate": "At most {rate} tokens a second at {batch} at once, {each} for each request.",
+    "rate": "At most {rate} tokens a second with {batch} at once, contexts of {context}: {each} for each.",
     "no rate": "No bound: {missing} is not known here.",
     "by": "A step takes at least {step}: {what} decides.",
     "reading": "reading weights and cache",
     "arithmetic": "arithmetic",
-    "cost": "At least {cost} per million tokens answered, at {price} per card and hour.",
+    "cost": "At least {cost} per million tokens answered by this load, at {price} per card and hour. "
+    "More requests at once cost less each, fewer cost more.",
     "caption": "Bounds, from the vendor's peaks: no program reaches them, and none of this is a forecast",
     "quantity": "quantity",
     "bound": "bound",
@@ -38,8 +40,8 @@ WORDS = {
     "step": "a decode step takes at least",
     "read": "of it, reading",
     "compute": "of it, arithmetic",
-    "prefill": "a prompt of {tokens} tokens takes at least",
-    "prefill rate": "prompt tokens a second, at most",
+    "prefill": "the arithmetic of a prompt of {tokens} tokens takes at least",
+    "prefill rate": "prompt tokens a second by arithmetic, at most",
     "unknown": "not known",
     "missing": "Not known and left out: {missing}.",
 }
@@ -48,13 +50,16 @@ WORDS = {
 def speed_section(values: Values, layout: Layout) -> Shown:
     """The bounds at a batch and a context."""
     found = answered(values)
-    if found is None or found.plan.resolved is None:
+    if found is None or found.plan.resolved is None or found.plan.cache is None:
         return Shown(after=(words(WORDS["none"]),))
     asked = found.question
     if asked.gpu is None:
         return Shown(after=(words(WORDS["no card"]),))
-    batch, context = batch_of(values, found), int(values["context"] or 1)
     try:
+        flight = in_flight(values, found)
+        if flight is None:
+            return Shown(after=(words(WORDS["none"]),))
+        batch, context = batch_and_context(values, flight)
         weights = rank_weights(asked.config, asked.args, asked.gpu)
         server = Server(asked.config, asked.gpu, asked.args, found.plan.resolved, weights)
         decode, prefill = decode_bound(server, batch, context), prefill_bound(server, context)
@@ -69,7 +74,12 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
     if decode.tokens_per_second is None or decode.tokens_per_second_per_request is None:
         return (words(WORDS["no rate"].format(missing=", ".join(decode.not_known)), "part-finding"),)
     each = count(decode.tokens_per_second_per_request, 1)
-    rate = WORDS["rate"].format(rate=count(decode.tokens_per_second), batch=count(decode.batch), each=each)
+    rate = WORDS["rate"].format(
+        rate=count(decode.tokens_per_second),
+        batch=requests(decode.batch),
+        context=count(decode.context_tokens),
+        each=each,
+    )
     by = WORDS["by"].format(step=milliseconds(decode.step_seconds or 0, 2), what=WORDS[decode.limited_by])
     said = [words(f"{rate} {by}", "part-finding")]
     if cost is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from snippets.draw.figure import Layout
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.in_flight import SAFE_SHARE, InFlight, Traffic, requests_in_flight
-from snippets.planner.answers.lengths import Lengths
+from snippets.planner.answers.in_flight import SAFE_SHARE, InFlight
 from snippets.units import count, percent
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, table, words
+from snippets.widgets.planning.load import in_flight
 from snippets.widgets.planning.question import answered
 
 WORDS = {
@@ -32,24 +32,16 @@ WORDS = {
 }
 
 
-def _traffic(values: Values) -> Traffic:
-    def lengths(name: str) -> Lengths:
-        mean, deviation = float(values[f"{name}_mean"] or 1), float(values[f"{name}_deviation"] or 0)
-        return Lengths("lognormal" if deviation else "fixed", mean, deviation)
-
-    return Traffic(lengths("prompt"), lengths("output"), int(values["shared_prefix"] or 0))
-
-
 def traffic_section(values: Values, layout: Layout) -> Shown:
     """The four numbers, and which one decides."""
     found = answered(values)
     cache = found.plan.cache if found else None
-    if found is None or cache is None or found.plan.resolved is None or not cache.groups:
-        return Shown(after=(words(WORDS["none"]),))
     try:
-        flight = requests_in_flight(cache, found.plan.resolved, _traffic(values), found.question.args.speculative)
+        flight = in_flight(values, found) if found else None
     except AnswerError as error:
         return Shown(after=(words(f"{error}.", "part-error"),))
+    if flight is None or cache is None:
+        return Shown(after=(words(WORDS["none"]),))
     return Shown(after=(_said(flight), _table(flight, cache.max_model_len), words(WORDS["assumed"], "quiet")))
 
 

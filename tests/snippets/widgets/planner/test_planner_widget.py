@@ -168,7 +168,7 @@ def test_layouts_mark_the_best_and_give_reasons_for_the_rest() -> None:
 
 def test_a_price_gives_a_bound_in_the_same_currency_and_none_without_it() -> None:
     with_price = said(answer("speed", price="2", batch="1", context="1").sections["speed"])
-    assert "per million tokens answered, at 2" in with_price
+    assert "per million tokens answered by this load, at 2" in with_price
     assert "per million" not in said(answer("speed").sections["speed"])
     assert "forecast" in with_price
 
@@ -219,3 +219,17 @@ def test_every_model_of_the_catalog_is_shown_whole_on_both_widths(key: str) -> N
             assert one.errors == {}
             for section in one.sections.values():
                 assert all(figure.name for figure in section.figures)
+
+
+def test_the_bound_is_of_the_load_that_the_traffic_makes() -> None:
+    """The command says the same 81; while 300 tokens are written, 0 to 299 of them stand: 1,500 + 149.5 on average."""
+    load = {"max_model_len": "16384", "prompt_mean": "1500", "prompt_deviation": "0", "output_mean": "300"}
+    found = answer("speed", "traffic", output_deviation="0", price="2", **load)
+    assert "a busy server runs about 81 at once" in said(found.sections["traffic"])
+    assert "with 81 requests at once, contexts of 1,649" in said(found.sections["speed"])
+
+
+def test_a_refused_command_is_neither_bounded_nor_offered_to_copy() -> None:
+    found = answer("speed", "log", model="llama-3.1-70b", price="2")
+    assert "Start it with" not in said(found.sections["log"])
+    assert "per million" not in said(found.sections["speed"])
