@@ -1,3 +1,7 @@
-/** Written by tools/assets.py: where Pyodide and the archive of snippets/ lie, relative to these modules. */
+/** Written by tools/assets.py: where the files of Python lie, relative to these modules. */
 export const PYODIDE: string;
 export const SNIPPETS: string;
+/** Python's memory, packed: its file, the hash of it, and its size unpacked; null starts Python the plain way. */
+export const SNAPSHOT: { name: string; integrity: string; bytes: number } | null;
+/** Pyodide's lock file without packages. */
+export const LOCK: string;

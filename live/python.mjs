@@ -85,7 +85,7 @@ export async function askText(request) {
   const id = ++lastId;
   return new Promise((resolve, reject) => {
     callers.set(id, { resolve, reject });
-    worker?.postMessage({ id, request: JSON.stringify(request) });
+    worker?.postMessage({ id, request: JSON.stringify(request), library: "program" in request });
   });
 }
 

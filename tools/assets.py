@@ -11,7 +11,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from tools import fonts, planner_pyz
+from tools import fonts, planner_pyz, snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -19,6 +19,7 @@ ASSETS = DOCS / "assets"
 MODULES = ROOT / "node_modules"
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+EMPTY_ZIP = b"PK\x05\x06" + bytes(18)  # stands for the standard library, which a snapshot already holds in use
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -49,19 +50,29 @@ def pyodide() -> str:
     return folder
 
 
-def live(pyodide_folder: str) -> None:
-    """The browser modules, the archive of snippets/ under its hash, and where they find each other."""
-    archive = snippets_archive()
-    name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
-    target = ASSETS / "live"
-    for old in target.glob("snippets-*.zip"):
+def _only(folder: Path, pattern: str, name: str, content: bytes) -> None:
+    """Write a file that is named by its content, and take away what stood in its place."""
+    for old in folder.glob(pattern):
         if old.name != name:
             old.unlink()
-    _write(target / name, archive)
+    _write(folder / name, content)
+
+
+def live(pyodide_folder: str) -> None:
+    """The browser modules, the archive of snippets/ and the snapshot by hash, and where they find each other."""
+    archive = snippets_archive()
+    memory = snapshot.snapshot(archive)
+    name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
+    target = ASSETS / "live"
+    _only(target, "snippets-*.zip", name, archive)
+    _only(target, "python-*.bin", memory.name, memory.packed)
+    _write(target / "empty.zip", EMPTY_ZIP)
     for module in sorted((ROOT / "live").glob("*.mjs")):
         _write(target / module.name, module.read_bytes())
-    paths = f'export const PYODIDE = "../{pyodide_folder}/";\nexport const SNIPPETS = "{name}";\n'
-    _write(target / "paths.mjs", paths.encode())
+    checked = {"name": memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
+    paths = {"PYODIDE": f"../{pyodide_folder}/", "SNIPPETS": name, "SNAPSHOT": checked, "LOCK": snapshot.lock()}
+    text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in paths.items())
+    _write(target / "paths.mjs", text.encode())
 
 
 def font_files() -> None:

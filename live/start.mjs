@@ -1,0 +1,105 @@
+// @ts-check
+/**
+ * Python's two starts. The quick one restores the memory that the build kept, with our modules imported; whatever is
+ * wrong with it is noticed before it runs, and the plain start follows.
+ */
+import { LOCK, PYODIDE, SNAPSHOT, SNIPPETS } from "./paths.mjs";
+
+/** @typedef {import("pyodide").PyodideAPI} Python */
+/** @typedef {{python: Python, library: () => Promise<void>}} Started `library` resolves once every import works */
+
+const ARCHIVE = "/snippets.zip";
+const SEED = "import os, random; random.seed(os.urandom(32))"; // or every reader would draw the same
+
+/** @param {string} path */
+const address = (path) => new URL(path, import.meta.url).href;
+
+/** @param {string} path @param {RequestInit} [how] */
+async function got(path, how) {
+  const response = await fetch(address(path), how);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response;
+}
+
+/** @param {string} path */
+const bytes = async (path) => new Uint8Array(await (await got(path)).arrayBuffer());
+
+/** Rejects when the WebAssembly does not load: Pyodide only prints that, and never says it. @returns {Promise<never>} */
+function noWasm() {
+  return new Promise((_, reject) => {
+    const { instantiateStreaming } = WebAssembly;
+    WebAssembly.instantiateStreaming = (...given) => {
+      const made = instantiateStreaming(...given);
+      made.catch(reject);
+      return made;
+    };
+  });
+}
+
+const failing = noWasm();
+failing.catch(() => {});
+
+/** @param {Record<string, unknown>} how @returns {Promise<Python>} */
+async function load(how) {
+  const { loadPyodide } = await import(address(`${PYODIDE}pyodide.mjs`));
+  return Promise.race([failing, loadPyodide({ indexURL: address(PYODIDE), ...how })]);
+}
+
+/** The kept memory. Its hash, its packing and its size are checked: Pyodide would run a damaged one. @param {NonNullable<typeof SNAPSHOT>} kept */
+async function memory({ name, integrity, bytes: size }) {
+  const { body } = await got(name, { integrity });
+  if (!body) throw new Error(`${name}: empty`);
+  const unpacked = await new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  if (unpacked.byteLength !== size) throw new Error(`${name}: ${unpacked.byteLength} bytes, not ${size}`);
+  return new Uint8Array(unpacked);
+}
+
+/** @param {NonNullable<typeof SNAPSHOT>} kept @returns {Promise<Started>} */
+async function quickStart(kept) {
+  const restored = memory(kept);
+  restored.catch(() => {}); // awaited by Pyodide; a failure must not be reported twice
+  const python = await load({
+    _loadSnapshot: restored,
+    stdLibURL: address("empty.zip"),
+    packageBaseUrl: address(PYODIDE),
+    lockFileContents: LOCK,
+  });
+  python.runPython(SEED);
+  /** @type {Promise<void> | undefined} */
+  let whole;
+  const library = async () => {
+    const parts = [bytes(`${PYODIDE}python_stdlib.zip`), bytes(SNIPPETS)];
+    const [standard, ours] = /** @type {[Uint8Array, Uint8Array]} */ (await Promise.all(parts));
+    const version = python.runPython("import sys; '%d%d' % sys.version_info[:2]");
+    python.FS.writeFile(`/lib/python${version}.zip`, standard);
+    python.FS.writeFile(ARCHIVE, ours);
+    python.runPython("import importlib; importlib.invalidate_caches()");
+  };
+  const fetched = () => {
+    whole ??= library();
+    whole.catch(() => (whole = undefined)); // the next one who needs it tries again
+    return whole;
+  };
+  return { python, library: fetched };
+}
+
+/** @returns {Promise<Started>} */
+async function plainStart() {
+  const archive = bytes(SNIPPETS);
+  archive.catch(() => {}); // awaited below
+  const python = await load({});
+  python.FS.writeFile(ARCHIVE, await archive);
+  python.runPython(`import sys; sys.path.insert(0, "${ARCHIVE}")`);
+  return { python, library: async () => {} };
+}
+
+/** Python, ready to import our modules. */
+export async function startPython() {
+  if (!SNAPSHOT) return plainStart();
+  try {
+    return await quickStart(SNAPSHOT);
+  } catch (error) {
+    console.info("Python starts the slower way:", error);
+    return plainStart();
+  }
+}
