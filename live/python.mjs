@@ -1,12 +1,19 @@
 // @ts-check
 /** The page's side of Python: one worker for the whole visit, started on the first sign that it is wanted. */
+import { after } from "./patience.mjs";
 
-/** @typedef {"idle" | "starting" | "ready" | "failed"} Phase */
-/** @typedef {{resolve: (answer: string) => void, reject: (error: Error) => void}} Caller */
+/** @typedef {"idle" | "starting" | "slow" | "ready" | "failed"} Phase */
+/** @typedef {{resolve: (answer: string) => void, reject: (error: Error) => void, stop: () => void}} Caller */
+
+const SLOW_S = 20; // from here on a start is called slow; it goes on
+const SILENT_S = 20; // no answer of ours takes as long: Python is dead
+const LIBRARY_SILENT_S = 120; // with what must be fetched before it
 
 /** @type {Phase} */
 let phase = "idle";
 let reason = "";
+/** Whether it had been ready before it failed. */
+let stopped = false;
 /** @type {Worker | undefined} */
 let worker;
 /** @type {Promise<void> | undefined} */
@@ -18,7 +25,7 @@ const callers = new Map();
 const listeners = new Set();
 
 /** Where Python stands; `reason` says why it failed, empty when only its files did not load. */
-export const state = () => ({ phase, reason });
+export const state = () => ({ phase, reason, stopped });
 
 /**
  * Call back at every change of phase.
@@ -44,18 +51,26 @@ function makeWorker() {
   return new Worker(URL.createObjectURL(bootstrap), { type: "module" });
 }
 
+/** End Python and say why to all who wait. @type {(why: string) => void} */
+let fail = () => {};
+
 /** Start Python, once; after a failure, again. */
 export function start() {
   started ??= new Promise((resolve, reject) => {
-    /** @param {string} why */
-    const fail = (why) => {
+    const stopWaiting = after(SLOW_S, () => become("slow"));
+    fail = (why) => {
+      stopWaiting();
       worker?.terminate();
       worker = started = undefined;
       handles.clear();
       const error = new Error(why);
-      for (const caller of callers.values()) caller.reject(error);
+      for (const caller of callers.values()) {
+        caller.stop();
+        caller.reject(error);
+      }
       callers.clear();
       reject(error);
+      stopped = phase === "ready";
       become("failed", why);
     };
     worker = makeWorker();
@@ -63,9 +78,11 @@ export function start() {
     worker.onmessage = ({ data }) => {
       if (data.failed !== undefined) return fail(data.failed);
       if (data.ready) {
+        stopWaiting();
         resolve();
         return become("ready");
       }
+      callers.get(data.id)?.stop();
       callers.get(data.id)?.resolve(data.answer);
       callers.delete(data.id);
     };
@@ -75,6 +92,14 @@ export function start() {
   return started;
 }
 
+/** Start Python anew, also when a start is under way that has been slow. */
+export function retry() {
+  if (phase === "slow") fail("");
+  return start();
+}
+
+addEventListener("online", () => void ((phase === "failed" || phase === "slow") && retry()));
+
 /**
  * One message to `snippets.widgets.registry.answer`, and its answer as it came.
  * @param {object} request
@@ -83,9 +108,11 @@ export function start() {
 export async function askText(request) {
   await start();
   const id = ++lastId;
+  const library = "program" in request;
   return new Promise((resolve, reject) => {
-    callers.set(id, { resolve, reject });
-    worker?.postMessage({ id, request: JSON.stringify(request), library: "program" in request });
+    const stop = after(library ? LIBRARY_SILENT_S : SILENT_S, () => fail(""));
+    callers.set(id, { resolve, reject, stop });
+    worker?.postMessage({ id, request: JSON.stringify(request), library });
   });
 }
 

@@ -1,11 +1,16 @@
 // @ts-check
 /** `<predict-question>`: a number typed before the answer is shown, judged by the same Python that makes the answer. */
+import { Asking } from "./asking.mjs";
 import { setText } from "./controls.mjs";
 import * as python from "./python.mjs";
 
 export class PredictQuestion extends HTMLElement {
   /** @type {() => void} */
   #stop = () => {};
+  #asking = new Asking(
+    () => this.#verdict.dataset,
+    (key, words) => this.#show(key === "starting" || key === "slow" ? "waiting" : "error", words),
+  );
 
   connectedCallback() {
     for (const element of this.querySelectorAll(":disabled")) element.removeAttribute("disabled");
@@ -28,16 +33,8 @@ export class PredictQuestion extends HTMLElement {
 
   async #check() {
     const typed = this.#field.value;
-    if (python.state().phase !== "ready") this.#show("waiting", this.#words.starting ?? "");
-    try {
-      const graded = await python.ask({ question: this.getAttribute("name"), typed });
-      if (!this.isConnected || this.#field.value !== typed) return;
-      if (graded.failed) this.#show("error", (this.#words.broken ?? "").replace("{reason}", () => graded.failed));
-      else this.#show(graded.verdict, graded.message);
-    } catch {
-      const why = python.state().reason || this.#words.unreachable || "";
-      this.#show("error", (this.#words.failed ?? "").replace("{reason}", () => why));
-    }
+    const graded = await this.#asking.ask({ question: this.getAttribute("name"), typed });
+    if (graded && this.isConnected && this.#field.value === typed) this.#show(graded.verdict, graded.message);
   }
 
   /** @param {string} verdict @param {string} message */
@@ -54,9 +51,5 @@ export class PredictQuestion extends HTMLElement {
 
   get #verdict() {
     return /** @type {HTMLElement} */ (this.querySelector(".question-verdict"));
-  }
-
-  get #words() {
-    return this.#verdict.dataset;
   }
 }

@@ -24,12 +24,19 @@ async function got(path, how) {
 /** @param {string} path */
 const bytes = async (path) => new Uint8Array(await (await got(path)).arrayBuffer());
 
+/** The answer with Python's WebAssembly, of the type that browsers insist on, whatever the host calls it. @param {Response} answer */
+function asWasm(answer) {
+  if (!answer.ok) throw new Error(`${answer.url.split("/").pop()}: ${answer.status}`);
+  if (answer.headers.get("Content-Type") === "application/wasm") return answer;
+  return new Response(answer.body, { headers: { "Content-Type": "application/wasm" } });
+}
+
 /** Rejects when the WebAssembly does not load: Pyodide only prints that, and never says it. @returns {Promise<never>} */
 function noWasm() {
   return new Promise((_, reject) => {
     const { instantiateStreaming } = WebAssembly;
-    WebAssembly.instantiateStreaming = (...given) => {
-      const made = instantiateStreaming(...given);
+    WebAssembly.instantiateStreaming = (source, ...given) => {
+      const made = instantiateStreaming(Promise.resolve(source).then(asWasm), ...given);
       made.catch(reject);
       return made;
     };

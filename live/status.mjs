@@ -34,14 +34,15 @@ export class Status {
 
   /** Show where Python stands. @param {string} broken why the last state was not answered @param {() => string} standing */
   show(broken, standing) {
-    const { phase, reason } = python.state();
+    const { phase, reason, stopped } = python.state();
     const shown = broken ? "broken" : phase;
+    const said = shown === "failed" && stopped ? "stopped" : shown;
     this.#root.dataset.phase = shown;
     const isRefused = shown === "ready" && this.#root.hasAttribute("data-refused");
     const why = broken || reason || this.#words("unreachable");
     const filled = { reason: why, settings: isRefused ? standing() : "" };
-    setText(this.#line, this.#words(isRefused ? "refused" : shown, filled));
+    setText(this.#line, this.#words(isRefused ? "refused" : said, filled));
     const retry = /** @type {HTMLElement} */ (this.#root.querySelector("[data-tool=retry]"));
-    retry.hidden = phase !== "failed";
+    retry.hidden = phase !== "failed" && phase !== "slow";
   }
 }

@@ -153,7 +153,7 @@ export class ServingWidget extends HTMLElement {
     else if (tool === "copy") {
       this.writeLink();
       copyText(location.href, say, "copied", "uncopied");
-    } else if (tool === "retry") python.start();
+    } else if (tool === "retry") python.retry();
     else if (action && !playing && this.#read !== this.#version) {
       this.#wanted = button; // what it would do is known with the answer that is under way
       python.start();

@@ -23,6 +23,8 @@ WORDS = {
     "ready": "Live",
     "failed": "Python could not start: {reason}. The page still shows the default.",
     "unreachable": "its files did not load",
+    "slow": "Python is slow to load: the network is slow or stands still. The page shows the default until it is here.",
+    "stopped": "Python stopped answering. What is shown is from before; the next try starts it again.",
     "broken": "Python stopped at this setting: {reason}. The numbers shown are from before it.",
     "refused": "Results are for {settings}, the last setting that works",
     "empty": "left empty",
@@ -33,6 +35,7 @@ WORDS = {
     "saved": "Saved {file}",
 }
 IN_VIEW = 3  # readouts that a phone has in one row
+BUTTON_WORDS = ("starting", "slow", "failed", "unreachable", "stopped", "broken")  # beside what asks at a press
 NO_SCRIPT = "The controls need JavaScript. The numbers and drawings show the state they open in."
 _SAFE = "-_.!~*'()"  # what encodeURIComponent leaves as it is
 

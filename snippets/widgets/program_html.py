@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from snippets.widgets.html import WORDS
+from snippets.widgets.html import BUTTON_WORDS, WORDS
 from snippets.widgets.markup import tag
 from snippets.widgets.program import PROGRAMS
 
@@ -11,7 +11,7 @@ def program_html(name: str) -> str:
     """A Run button for a program that stands above it on the page."""
     if name not in PROGRAMS:
         raise ValueError(f"There is no program {name!r}; there are: {', '.join(PROGRAMS)}.")
-    words = {f"data_{key}": WORDS[key] for key in ("starting", "failed", "unreachable", "broken")}
+    words = {f"data_{key}": WORDS[key] for key in BUTTON_WORDS}
     return tag(
         "div",
         tag(

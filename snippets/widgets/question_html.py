@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from snippets.widgets.html import WORDS
+from snippets.widgets.html import BUTTON_WORDS, WORDS
 from snippets.widgets.markup import tag, text
 from snippets.widgets.question import Question
 
@@ -21,7 +21,7 @@ def question_html(question: Question, reveal_html: str) -> str:
         aria_describedby=f"{id_}-prompt {id_}-verdict",
         disabled=True,
     )
-    words = {f"data_{key}": WORDS[key] for key in ("starting", "failed", "unreachable", "broken")}
+    words = {f"data_{key}": WORDS[key] for key in BUTTON_WORDS}
     form = tag(
         "form",
         tag("label", "Your estimate", for_=id_),
