@@ -1,0 +1,1 @@
+"""Code that a reader writes in a page: run, and graded where the cell is an exercise."""

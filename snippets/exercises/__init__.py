@@ -1,0 +1,1 @@
+"""Exercises: a module `NAME.py` holds `EXERCISE`, whose name is NAME."""
