@@ -11,7 +11,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from tools import fonts, planner_pyz, snapshot
+from tools import fonts, planner_pyz, policy, snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -119,6 +119,7 @@ def main() -> None:
     font_files()
     licences()
     _write(ASSETS / "planner.pyz", planner_pyz.archive())
+    _write(DOCS / "_headers", policy.headers_file().encode())
     copies()
 
 

@@ -1,6 +1,6 @@
-"""The hashes of the inline scripts in a built site, which the pages' Content-Security-Policy must list.
+"""The pages' Content-Security-Policy, read from mkdocs.yml: as headers for hosts that take them, and the hashes in it.
 
-`python -m tools.policy site` prints them; `--write` puts them into mkdocs.yml.
+`python -m tools.policy site` prints the hashes of a built site's inline scripts; `--write` puts them into mkdocs.yml.
 """
 
 from __future__ import annotations
@@ -9,11 +9,25 @@ import argparse
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+CONFIG = ROOT / "mkdocs.yml"
 _RUNS = {None, "", "text/javascript", "module", "application/javascript"}
+# What a page's own head cannot say.
+_FRAMES = "frame-ancestors 'none'"
+_OTHER_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
 
 
 class _InlineScripts(HTMLParser):
@@ -48,6 +62,46 @@ def script_hashes(site: Path) -> list[str]:
     return sorted(found)
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads mkdocs.yml as far as it is plain data."""
+
+
+_Loader.add_multi_constructor("", lambda loader, suffix, node: None)
+
+
+@cache
+def _extra() -> Mapping[str, Any]:
+    extra: Mapping[str, Any] = yaml.load(CONFIG.read_text(encoding="utf-8"), Loader=_Loader)["extra"]
+    return extra
+
+
+def rules() -> dict[str, str]:
+    """What is allowed, by rule, without the hashes."""
+    return dict(_extra()["policy"])
+
+
+def content() -> str:
+    """The policy as the pages carry it."""
+    said = rules()
+    said["script-src"] = " ".join([said["script-src"], *(f"'{one}'" for one in _extra()["script_hashes"])])
+    return "; ".join(f"{name} {sources}" for name, sources in said.items())
+
+
+def headers() -> dict[str, str]:
+    """What a host should send with every file, by header: the pages' policy, and what their head cannot say."""
+    return {"Content-Security-Policy": f"{content()}; {_FRAMES}", **_OTHER_HEADERS}
+
+
+def headers_file() -> str:
+    """`_headers`, which Netlify, Cloudflare Pages and others read at the root of a site."""
+    return "\n".join(["/*", *(f"  {name}: {value}" for name, value in headers().items()), ""])
+
+
+def nginx() -> str:
+    """The same for nginx, to stand in a `server` block."""
+    return "\n".join(f'add_header {name} "{value}" always;' for name, value in headers().items())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
@@ -56,12 +110,11 @@ def main() -> None:
     hashes = script_hashes(args.site)
     print("\n".join(hashes))
     if args.write:
-        config = ROOT / "mkdocs.yml"
         lines = "".join(f'\n    - "{one}"' for one in hashes) or " []"
         text = re.sub(
-            r"script_hashes:(?: \[\]|(?:\n    - .*)+)", lambda _: f"script_hashes:{lines}", config.read_text()
+            r"script_hashes:(?: \[\]|(?:\n    - .*)+)", lambda _: f"script_hashes:{lines}", CONFIG.read_text()
         )
-        config.write_text(text)
+        CONFIG.write_text(text)
 
 
 if __name__ == "__main__":
