@@ -1,5 +1,6 @@
 // @ts-check
 /** The page's side of Python: one worker for the whole visit, started on the first sign that it is wanted. */
+import { blobWorker } from "./blob_worker.mjs";
 import { after } from "./patience.mjs";
 
 /** @typedef {"idle" | "starting" | "slow" | "ready" | "failed"} Phase */
@@ -7,7 +8,6 @@ import { after } from "./patience.mjs";
 
 const SLOW_S = 20; // from here on a start is called slow; it goes on
 const SILENT_S = 20; // no answer of ours takes as long: Python is dead
-const LIBRARY_SILENT_S = 120; // with what must be fetched before it
 
 /** @type {Phase} */
 let phase = "idle";
@@ -44,13 +44,6 @@ function become(next, why = "") {
   for (const listener of [...listeners]) listener();
 }
 
-/** A worker made from a blob: URL lives under the page's policy; one made from its own address would not. */
-function makeWorker() {
-  const address = new URL("worker.mjs", import.meta.url).href;
-  const bootstrap = new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" });
-  return new Worker(URL.createObjectURL(bootstrap), { type: "module" });
-}
-
 /** End Python and say why to all who wait. @type {(why: string) => void} */
 let fail = () => {};
 
@@ -73,7 +66,7 @@ export function start() {
       stopped = phase === "ready";
       become("failed", why);
     };
-    worker = makeWorker();
+    worker = blobWorker(new URL("worker.mjs", import.meta.url));
     worker.onerror = (event) => fail(event.message ?? "");
     worker.onmessage = ({ data }) => {
       if (data.failed !== undefined) return fail(data.failed);
@@ -108,11 +101,10 @@ addEventListener("online", () => void ((phase === "failed" || phase === "slow") 
 export async function askText(request) {
   await start();
   const id = ++lastId;
-  const library = "program" in request;
   return new Promise((resolve, reject) => {
-    const stop = after(library ? LIBRARY_SILENT_S : SILENT_S, () => fail(""));
+    const stop = after(SILENT_S, () => fail(""));
     callers.set(id, { resolve, reject, stop });
-    worker?.postMessage({ id, request: JSON.stringify(request), library });
+    worker?.postMessage({ id, request: JSON.stringify(request) });
   });
 }
 

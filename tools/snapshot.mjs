@@ -11,11 +11,13 @@ const [archive = "", target = ""] = process.argv.slice(2);
 
 // What cells and programs commonly import comes too: a first import is slow in the browser.
 const WARM_UP = `
-import gc, json, random, sys
+import gc, json, pkgutil, random, sys
 import ast, asyncio, contextlib, csv, fractions, html, io, itertools, linecache, statistics, textwrap, traceback
 sys.path.insert(0, "/snippets.zip")
 from snippets.widgets import registry
-from snippets.widgets.program import PROGRAMS, run_program
+from snippets.cells.exercise import exercise
+from snippets.cells.run import run_cell_json
+from snippets import exercises
 registry.questions()
 for name in registry.names():
     sections = [section.name for section in registry.widget(name).sections]
@@ -24,8 +26,11 @@ for name in registry.names():
         reply = json.loads(registry.answer(json.dumps(request)))
         if "failed" in reply:
             raise RuntimeError(f"{name}: {reply['failed']}")
-for name in PROGRAMS:
-    run_program(name)
+for module in pkgutil.iter_modules(exercises.__path__):
+    ran = json.loads(run_cell_json(exercise(module.name).solution, module.name))
+    if not ran.get("graded", {}).get("passed"):
+        raise RuntimeError(f"{module.name}: {ran}")
+run_cell_json("1 / 0", "")
 random.seed(0)  # the browser seeds anew
 gc.collect()
 `;

@@ -48,7 +48,7 @@ def grade(one: Exercise, names: Mapping[str, Any]) -> dict[str, object]:
         try:
             return {"passed": True, "message": one.check(names)}
         except OffError as off:
-            return {"passed": False, "message": str(off)}
+            return {"passed": False, "message": f"Not yet. {off}"}
 
 
 def function(names: Mapping[str, Any], name: str) -> Callable[..., Any]:

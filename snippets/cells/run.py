@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import linecache
 import platform
 import sys
@@ -94,3 +95,8 @@ def run_cell(source: str, exercise_name: str = "") -> dict[str, Any]:
             if exercise_name:
                 result["graded"] = grade(exercise(exercise_name), vars(module))
     return result
+
+
+def run_cell_json(source: str, exercise_name: str) -> str:
+    """The same, as JSON for the page."""
+    return json.dumps(run_cell(source, exercise_name))

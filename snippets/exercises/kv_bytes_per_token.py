@@ -8,7 +8,7 @@ from typing import Any
 from snippets.catalog.configs import catalog_config, config_entries
 from snippets.cells.exercise import Exercise, OffError, call, function, whole_number
 from snippets.kv_cache_size import ModelConfig, kv_bytes_per_token
-from snippets.units import count, times
+from snippets.units import count, exact_enough
 
 NAME = "kv_bytes_per_token"
 # One that names no head_dim, one from before num_key_value_heads, one whose head_dim is no quotient.
@@ -60,8 +60,9 @@ def _judge(key: str, value: int) -> None:
     slip = next((f" {text}." for wrong, text in _slips(key) if value == wrong), "")
     if value <= 0:
         raise OffError(f"{count(value)} bytes for {about} is not a size.")
-    side = f"{times(value / right, 1)} the size" if value > right else f"{times(right / value, 1)} too small"
-    raise OffError(f"{count(value)} bytes for {about} is {side}.{slip}")
+    ratio = exact_enough(max(value / right, right / value))
+    side = "large" if value > right else "small"
+    raise OffError(f"{count(value)} bytes for {about} is {ratio} times too {side}.{slip}")
 
 
 def check(names: Mapping[str, Any]) -> str:

@@ -18,7 +18,6 @@ from typing import Any
 from snippets import widgets as _package
 from snippets.widgets.declare import Widget
 from snippets.widgets.parts import texts
-from snippets.widgets.program import run_program
 from snippets.widgets.question import Question, grade
 from snippets.widgets.run import read_state, run, to_json
 
@@ -86,8 +85,6 @@ def _reply(request: Mapping[str, Any]) -> Mapping[str, object]:
         return {}
     if "question" in request:
         return grade(question(request["question"]), request["typed"])
-    if "program" in request:
-        return run_program(request["program"])
     try:
         state = texts.whole(request["state"])
     except texts.ForgottenError:
