@@ -87,3 +87,14 @@ def test_build_stops_at(page: str, complaint: str, tmp_path: Path) -> None:
     done = build(f"# Page\n\n{page}", tmp_path)
     assert done.returncode != 0
     assert complaint in done.stdout + done.stderr
+
+
+def test_a_link_to_the_repository_asks_no_other_host_for_its_stars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPO_URL", "https://github.com/owner/name")
+    built = build("# A page\n", tmp_path)
+    assert built.returncode == 0, built.stderr
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert 'href="https://github.com/owner/name"' in page
+    assert 'data-md-component="source"' not in page  # the theme's script calls the host's API for it
