@@ -3,6 +3,7 @@
  * A figure in prose opens to the expression that makes it: under a resting pointer, or by a press; a second press or
  * Escape closes it. The figures of one paragraph, list item or table are one stop of the tab key; arrows move among them.
  */
+import { onPage } from "./pages.mjs";
 import { place } from "./place.mjs";
 
 const REST_MS = 300; // the pointer passes over many numbers on its way
@@ -151,8 +152,5 @@ export function start() {
     if (event.key === "Escape") close();
     else if (figure) keyed(figure, event);
   });
-  /** @type {{ subscribe(next: () => void): void } | undefined} */
-  const pages = Reflect.get(window, "document$");
-  pages?.subscribe(prepare);
-  prepare();
+  onPage(prepare);
 }

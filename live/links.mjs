@@ -4,6 +4,7 @@
  * A link that sets a widget brings it into view. One that sets none leaves what the reader has set, in the address too.
  */
 import { agree, format, isNews, parse } from "./fragment.mjs";
+import { onPage } from "./pages.mjs";
 import { ServingWidget } from "./widget.mjs";
 
 /** @typedef {import("./fragment.mjs").Fragment} Fragment */
@@ -124,8 +125,5 @@ export function start() {
   document.addEventListener("click", followed, { capture: true });
   addEventListener("hashchange", changed);
   addEventListener("popstate", changed);
-  /** @type {{ subscribe(next: () => void): void } | undefined} */
-  const pages = Reflect.get(window, "document$");
-  if (pages) pages.subscribe(() => void setTimeout(arrived, 0));
-  else arrived();
+  onPage(() => void setTimeout(arrived, 0));
 }

@@ -3,7 +3,7 @@
  * Python's two starts. The quick one restores the memory that the build kept, with our modules imported; whatever is
  * wrong with it is noticed before it runs, and the plain start follows.
  */
-import { LOCK, PYODIDE, SNAPSHOT, SNIPPETS } from "./paths.mjs";
+import { EMPTY, LOCK, PYODIDE, SNAPSHOT, SNIPPETS } from "./paths.mjs";
 
 /** @typedef {import("pyodide").PyodideAPI} Python */
 /** @typedef {{python: Python, library: () => Promise<void>}} Started `library` resolves once every import works */
@@ -67,7 +67,7 @@ async function quickStart(kept) {
   restored.catch(() => {}); // awaited by Pyodide; a failure must not be reported twice
   const python = await load({
     _loadSnapshot: restored,
-    stdLibURL: address("empty.zip"),
+    stdLibURL: address(EMPTY),
     packageBaseUrl: address(PYODIDE),
     lockFileContents: LOCK,
   });

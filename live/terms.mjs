@@ -6,6 +6,7 @@
  * keyboard and gets one small note. Without this module the browser's own tooltip remains.
  */
 
+import { onPage } from "./pages.mjs";
 import { place } from "./place.mjs";
 
 const LEAVE_MS = 150; // time to move the pointer from the term onto the note
@@ -80,8 +81,5 @@ export function start() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
   });
-  /** @type {{ subscribe(next: () => void): void } | undefined} */
-  const pages = Reflect.get(window, "document$");
-  pages?.subscribe(prepare);
-  prepare();
+  onPage(prepare);
 }

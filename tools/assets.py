@@ -11,7 +11,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from tools import fonts, planner_pyz, policy, snapshot
+from tools import editor, fonts, planner_pyz, policy, snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -50,29 +50,28 @@ def pyodide() -> str:
     return folder
 
 
-def _only(folder: Path, pattern: str, name: str, content: bytes) -> None:
-    """Write a file that is named by its content, and take away what stood in its place."""
-    for old in folder.glob(pattern):
-        if old.name != name:
+def _fill(folder: Path, files: dict[str, bytes]) -> None:
+    """Let a folder hold these files and no others."""
+    for name, content in files.items():
+        _write(folder / name, content)
+    for old in folder.iterdir():
+        if old.name not in files:
             old.unlink()
-    _write(folder / name, content)
 
 
 def live(pyodide_folder: str) -> None:
-    """The browser modules, the archive of snippets/ and the snapshot by hash, and where they find each other."""
+    """The browser modules, what Python starts from, named by hash, and where they find each other."""
     archive = snippets_archive()
     memory = snapshot.snapshot(archive)
     name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
-    target = ASSETS / "live"
-    _only(target, "snippets-*.zip", name, archive)
-    _only(target, "python-*.bin", memory.name, memory.packed)
-    _write(target / "empty.zip", EMPTY_ZIP)
-    for module in sorted((ROOT / "live").glob("*.mjs")):
-        _write(target / module.name, module.read_bytes())
-    checked = {"name": memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
-    paths = {"PYODIDE": f"../{pyodide_folder}/", "SNIPPETS": name, "SNAPSHOT": checked, "LOCK": snapshot.lock()}
-    text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in paths.items())
-    _write(target / "paths.mjs", text.encode())
+    _fill(ASSETS / "python", {name: archive, memory.name: memory.packed, "empty.zip": EMPTY_ZIP})
+    beside = "../python/"
+    checked = {"name": beside + memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
+    paths = {"PYODIDE": f"../{pyodide_folder}/", "EMPTY": f"{beside}empty.zip", "SNIPPETS": beside + name}
+    python = {"SNAPSHOT": checked, "LOCK": snapshot.lock()}
+    text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in {**paths, **python}.items())
+    modules = {module.name: module.read_bytes() for module in sorted((ROOT / "live").glob("*.mjs"))}
+    _fill(ASSETS / "live", modules | {"paths.mjs": text.encode(), "editor.mjs": editor.bundle()})
 
 
 def font_files() -> None:
@@ -94,8 +93,9 @@ def font_files() -> None:
 
 
 def licences() -> None:
-    """The Open Font License asks that its text goes with the fonts."""
+    """The fonts' licence and the editor's ask that their text goes with them."""
     texts = {"inter.txt": "inter-ui/LICENSE.txt", "noto-sans-math.txt": "@fontsource/noto-sans-math/LICENSE"}
+    texts["codemirror.txt"] = "@codemirror/view/LICENSE"
     for name, source in texts.items():
         _write(ASSETS / "licences" / name, (MODULES / source).read_bytes())
 

@@ -30,6 +30,13 @@ QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 WAIT_SECONDS = 120
 
 
+def live_folder() -> str:
+    """Where the built site's modules lie: `assets/live-HASH/`."""
+    found = [path.relative_to(SITE).as_posix() for path in SITE.glob("assets/live-*")]
+    assert len(found) == 1, f"{SITE}: run `make site`"
+    return f"{found[0]}/"
+
+
 def pages() -> list[str]:
     """Paths of all pages of the built site, as the sitemap lists them."""
     sitemap = SITE / "sitemap.xml"
@@ -61,13 +68,14 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("sample")
     (folder / "assets").mkdir()
     for name in SITE.joinpath("assets").iterdir():
-        if name.name != "live":
+        if name.name != "python" and not name.name.startswith("live-"):
             (folder / "assets" / name.name).symlink_to(name)
-    shutil.copytree(SITE / "assets" / "live", folder / "assets" / "live")
-    (folder / "stylesheets").symlink_to(SITE / "stylesheets")
+    shutil.copytree(SITE / live_folder(), folder / "assets" / "live")
+    shutil.copytree(SITE / "assets" / "python", folder / "assets" / "python")
+    (folder / "stylesheets").symlink_to(ROOT / "docs" / "stylesheets")
     paths = folder / "assets" / "live" / "paths.mjs"  # the snapshot knows nothing of the sample widgets
     paths.write_text(re.sub(r"(?m)^(export const SNAPSHOT) = .*$", r"\1 = null;", paths.read_text()))
-    archive = next((folder / "assets" / "live").glob("snippets-*.zip"))
+    archive = next((folder / "assets" / "python").glob("snippets-*.zip"))
     archive.write_bytes(assets.snippets_archive())
     with zipfile.ZipFile(archive, "a") as opened:
         opened.write(SHARED / "sample_widget.py", "snippets/widgets/sample.py")

@@ -7,16 +7,17 @@ import json
 import re
 
 import pytest
-from conftest import SITE, Opens, Watch, live, until
+from conftest import SITE, Opens, Watch, live, live_folder, until
 from playwright.sync_api import Page, Route
 
 from tools.snapshot import Snapshot
 
 PAGE = "explore/kv-cache/"
-MEMORY = next((SITE / "assets" / "live").glob("python-*.bin"))
+MEMORY = next((SITE / "assets" / "python").glob("python-*.bin"))
 SLOWER = "Python starts the slower way"
 BUILD_ID = 16  # where a memory says which build of Pyodide it is of: 32 bytes
-START = "import('/assets/live/start.mjs').then((m) => m.startPython()).then((started) => { window.started = started; })"
+START = f"""import('/{live_folder()}start.mjs').then((m) => m.startPython())
+  .then((started) => {{ window.started = started; }})"""
 
 
 @pytest.fixture
@@ -84,8 +85,8 @@ def test_a_memory_that_is_whole_but_wrong_is_noticed_too(
     wrong = memory[:-4096] if how == "another size" else memory[:BUILD_ID] + b"another!" + memory[BUILD_ID + 8 :]
     assert wrong != memory
     told = Snapshot(gzip.compress(wrong, 1), len(memory))
-    paths = (SITE / "assets/live/paths.mjs").read_text()
-    checked = json.dumps({"name": MEMORY.name, "integrity": told.integrity, "bytes": told.memory_bytes})
+    paths = (SITE / live_folder() / "paths.mjs").read_text()
+    checked = json.dumps({"name": f"../python/{MEMORY.name}", "integrity": told.integrity, "bytes": told.memory_bytes})
     lied = re.sub(r"(?m)^(export const SNAPSHOT) = .*$", lambda found: f"{found[1]} = {checked};", paths)
     page.context.route("**/paths.mjs", lambda route: route.fulfill(body=lied, content_type="text/javascript"))
     page.context.route("**/python-*.bin", lambda route: route.fulfill(body=told.packed))

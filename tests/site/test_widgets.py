@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from conftest import SITE, Opens, answered, go, live, pages, reset, settle
+from conftest import SITE, Opens, answered, go, live, live_folder, pages, reset, settle
 from playwright.sync_api import Page
 
 from snippets.draw.figure import LAYOUTS, Layout
@@ -23,9 +23,9 @@ SEED = 7
 RANDOM_STATES = 25
 WRONG = ("", "0", "-1", "1e300", "words", "9" * 400)
 ASK = """async (requests) => {
-  const {askText} = await import(new URL('/assets/live/python.mjs', location));
+  const {askText} = await import(new URL('/LIVE_FOLDERpython.mjs', location));
   return Promise.all(requests.map(askText));
-}"""
+}""".replace("LIVE_FOLDER", live_folder())
 # Buttons are off in the built page, and the theme wraps tables to let them scroll.
 RESULTS = """(root) => root.querySelector('.widget-results').outerHTML.replaceAll(' disabled=""', '')
   .replaceAll('<div class="md-typeset__scrollwrap"><div class="md-typeset__table"><table>', '<table>')
