@@ -10,6 +10,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tools import transfer
+
 ROOT = Path(__file__).resolve().parent.parent
 WATCHED = ("docs", "snippets", "live", "labs", "adr", "overrides", "tools", "mkdocs.yml")
 
@@ -25,12 +27,35 @@ class Handler(SimpleHTTPRequestHandler):
         ".ipynb": "application/x-ipynb+json",
     }
 
+    _is_found = True
+
     def do_GET(self) -> None:
         # Instant navigation follows only links whose host and port stand in the sitemap.
         if urlsplit(self.path).path == "/sitemap.xml":
             self._sitemap()
-        else:
+        elif not self._send_packed():
             super().do_GET()
+
+    def _send_packed(self) -> bool:
+        """Send text packed to a browser that takes it; False leaves the answer to others."""
+        file = Path(self.translate_path(urlsplit(self.path).path))
+        if urlsplit(self.path).path.endswith("/"):
+            file /= "index.html"
+        if "gzip" not in self.headers.get("Accept-Encoding", "") or (body := transfer.packed(file)) is None:
+            return False
+        written = self.date_time_string(int(file.stat().st_mtime))
+        is_known = self.headers.get("If-Modified-Since") == written
+        self.send_response(304 if is_known else 200)
+        self.send_header("Content-Type", self.guess_type(file))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Vary", "Accept-Encoding")
+        self.send_header("Last-Modified", written)
+        if not is_known:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if not is_known:
+            self.wfile.write(body)
+        return True
 
     def _sitemap(self) -> None:
         text = (Path(self.directory) / "sitemap.xml").read_text()
@@ -43,6 +68,7 @@ class Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        self._is_found = False
         page = Path(self.directory) / "404.html"
         if code != 404 or not page.exists():
             super().send_error(code, message, explain)
@@ -55,7 +81,7 @@ class Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-cache")
+        self.send_header("Cache-Control", transfer.cache_control(self.path) if self._is_found else "no-cache")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import serve
+from tools import serve, transfer
 
 SITEMAP = "<urlset><url><loc>https://example.org/</loc></url><url><loc>https://example.org/a/</loc></url></urlset>"
 
@@ -28,11 +29,16 @@ def server(tmp_path: Path) -> Iterator[ThreadingHTTPServer]:
     running.server_close()
 
 
-def get(server: ThreadingHTTPServer, path: str) -> tuple[HTTPResponse, str]:
+def get_bytes(server: ThreadingHTTPServer, path: str, **headers: str) -> tuple[HTTPResponse, bytes]:
     connection = HTTPConnection("127.0.0.1", server.server_port)
-    connection.request("GET", path)
+    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()
-    return answer, answer.read().decode()
+    return answer, answer.read()
+
+
+def get(server: ThreadingHTTPServer, path: str) -> tuple[HTTPResponse, str]:
+    answer, body = get_bytes(server, path)
+    return answer, body.decode()
 
 
 @pytest.mark.parametrize(
@@ -67,3 +73,52 @@ def test_taken_port_gives_a_free_one(server: ThreadingHTTPServer, tmp_path: Path
     other = serve.start(tmp_path, server.server_port)
     assert other.server_port != server.server_port
     other.server_close()
+
+
+def test_text_goes_packed_to_a_browser_that_takes_it(server: ThreadingHTTPServer) -> None:
+    for path in ("/", "/a.mjs", "/a.wasm", "/a.mjs?again"):
+        answer, body = get_bytes(server, path, Accept_Encoding="gzip, br")
+        assert (answer.status, answer.getheader("Content-Encoding")) == (200, "gzip")
+        assert gzip.decompress(body) == b"x"
+        assert answer.getheader("Content-Length") == str(len(body))
+    assert answer.getheader("Content-Type") == "text/javascript"
+
+
+def test_what_is_packed_already_or_was_not_asked_for_packed_goes_as_it_is(server: ThreadingHTTPServer) -> None:
+    assert get_bytes(server, "/a.woff2", Accept_Encoding="gzip")[0].getheader("Content-Encoding") is None
+    answer, body = get_bytes(server, "/a.mjs")
+    assert (answer.getheader("Content-Encoding"), body) == (None, b"x")
+
+
+def test_a_changed_file_is_packed_anew_and_a_known_one_is_not_sent_again(
+    server: ThreadingHTTPServer, tmp_path: Path
+) -> None:
+    answer, _ = get_bytes(server, "/a.mjs", Accept_Encoding="gzip")
+    known = answer.getheader("Last-Modified") or ""
+    again, body = get_bytes(server, "/a.mjs", Accept_Encoding="gzip", If_Modified_Since=known)
+    assert (again.status, body) == (304, b"")
+    (tmp_path / "a.mjs").write_text("other")
+    assert gzip.decompress(get_bytes(server, "/a.mjs", Accept_Encoding="gzip")[1]) == b"other"
+
+
+@pytest.mark.parametrize(
+    ("path", "lasting"),
+    [
+        ("/assets/live-0123456789ab/main.mjs", True),
+        ("/below/assets/site-0123456789ab.css", True),
+        ("/assets/python/python-0123456789ab.bin", True),
+        ("/assets/pyodide-314.0.7/pyodide.asm.wasm", True),
+        ("/assets/javascripts/bundle.a5f9d56c.min.js", True),
+        ("/assets/javascripts/workers/search.a7633da7.min.js", False),  # mended here: its hash is of the theme's own
+        ("/assets/python/empty.zip", False),
+        ("/search/search_index.json", False),
+        ("/", False),
+    ],
+)
+def test_only_what_has_a_hash_in_its_name_is_kept_for_long(path: str, lasting: bool) -> None:
+    assert ("immutable" in transfer.cache_control(path)) == lasting
+
+
+def test_a_missing_file_with_a_hash_is_not_kept(server: ThreadingHTTPServer) -> None:
+    answer, _ = get(server, "/assets/live-0123456789ab/gone.mjs")
+    assert (answer.status, answer.getheader("Cache-Control")) == (404, "no-cache")
