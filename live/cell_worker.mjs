@@ -70,9 +70,9 @@ const started = start();
 started.then(() => tell({ ready: true }), failed);
 
 addEventListener("message", async ({ data: { source, exercise } }) => {
-  const run = await started;
-  [characters, lines, isCut] = [MOST_CHARACTERS, MOST_LINES, false];
   try {
+    const run = await started;
+    [characters, lines, isCut] = [MOST_CHARACTERS, MOST_LINES, false];
     const { value, ...result } = JSON.parse(run(source, exercise));
     if (value) print("value", `${value}\n`);
     tell({ done: result });

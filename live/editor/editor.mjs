@@ -35,6 +35,9 @@ const LOOK = EditorView.theme({
   "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "transparent", outline: "1px dotted var(--fig-limit)" },
 });
 
+/** A field of code, reached by Tab: where it scrolls, no other way leads there. */
+const PLAIN = { tabindex: "0", autocapitalize: "off", autocorrect: "off", spellcheck: "false" };
+
 /** @type {typeof import("../editor.mjs").createEditor} */
 export function createEditor({ text, label, onChange, onRun }) {
   const element = document.createElement("div");
@@ -51,7 +54,7 @@ export function createEditor({ text, label, onChange, onRun }) {
       keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
       ...[history(), lineNumbers(), indentOnInput(), bracketMatching(), python(), indentUnit.of("    ")],
       ...[syntaxHighlighting(COLOURS), LOOK],
-      EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
+      EditorView.contentAttributes.of({ "aria-label": label, ...PLAIN }),
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
     ],
   });
