@@ -36,13 +36,8 @@ node_modules/.installed: package-lock.json .npmrc
 	@printf '%s\n' 'SITE_URL=$(SITE_URL)' 'REPO_URL=$(REPO_URL)' $(sort $(SOURCES)) > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-# Built aside: a build that fails leaves the site that is there.
 $(SITE)/.built: $(VENV)/.site node_modules/.installed .cache/built-from $(SOURCES)
-	$(PY) -m tools.assets
-	@rm -rf $(SITE).new
-	$(PY) -m mkdocs build --strict --site-dir $(SITE).new
-	@rm -rf $(SITE) && mv $(SITE).new $(SITE)
-	@touch $@
+	$(PY) -m tools.build --site $(SITE)
 
 site: $(SITE)/.built
 

@@ -11,7 +11,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from tools import editor, fonts, planner_pyz, policy, snapshot
+from tools import editor, fonts, kept, planner_pyz, policy, snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -59,19 +59,27 @@ def _fill(folder: Path, files: dict[str, bytes]) -> None:
             old.unlink()
 
 
-def live(pyodide_folder: str) -> None:
-    """The browser modules, what Python starts from, named by hash, and where they find each other."""
+def live(pyodide_folder: str, quick: bool) -> bool:
+    """The browser modules, what Python starts from, named by hash, and where they find each other.
+
+    When quick, a snapshot is taken only where it is kept already; whether there is one.
+    """
     archive = snippets_archive()
-    memory = snapshot.snapshot(archive)
+    memory = None if quick and not snapshot.is_kept(archive) else snapshot.snapshot(archive)
     name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
-    _fill(ASSETS / "python", {name: archive, memory.name: memory.packed, "empty.zip": EMPTY_ZIP})
+    starts = {name: archive, "empty.zip": EMPTY_ZIP}
     beside = "../python/"
-    checked = {"name": beside + memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
+    checked = None
+    if memory:
+        starts[memory.name] = memory.packed
+        checked = {"name": beside + memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
+    _fill(ASSETS / "python", starts)
     paths = {"PYODIDE": f"../{pyodide_folder}/", "EMPTY": f"{beside}empty.zip", "SNIPPETS": beside + name}
     python = {"SNAPSHOT": checked, "LOCK": snapshot.lock()}
     text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in {**paths, **python}.items())
     modules = {module.name: module.read_bytes() for module in sorted((ROOT / "live").glob("*.mjs"))}
     _fill(ASSETS / "live", modules | {"paths.mjs": text.encode(), "editor.mjs": editor.bundle()})
+    return memory is not None
 
 
 def font_files() -> None:
@@ -112,15 +120,23 @@ def copies() -> None:
             old.unlink()
 
 
-def main() -> None:
+def planner() -> bytes:
+    """planner.pyz, made anew only when one of its sources changed."""
+    sources = kept.files_in(["snippets", "tools/planner_pyz.py"])
+    return kept.one("planner", kept.digest_of(sources), planner_pyz.archive)
+
+
+def main(quick: bool = False) -> bool:
+    """Make all of it; whether nothing was left out to be quick."""
     if not MODULES.exists():
         raise SystemExit("node_modules is missing: run `make site`, which installs it")
-    live(pyodide())
+    whole = live(pyodide(), quick)
     font_files()
     licences()
-    _write(ASSETS / "planner.pyz", planner_pyz.archive())
+    _write(ASSETS / "planner.pyz", planner())
     _write(DOCS / "_headers", policy.headers_file().encode())
     copies()
+    return whole
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urljoin
 
+import jupytext  # type: ignore[import-untyped]
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -27,6 +28,7 @@ from mkdocs.structure.pages import Page
 from mkdocs_jupyter.config import settings
 
 from snippets import figures
+from tools import kept
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "tools" / "jupyter"
@@ -55,9 +57,20 @@ def _own_folder() -> TemporaryDirectory[str]:
     return folder
 
 
+def _results(docs: Path) -> Path:
+    """Where executed notebooks are kept: the plugin's key is their own text, the folder's what they import and read."""
+    texts = [jupytext.read(path) for path in (docs / "notebooks").glob("*.py")]
+    code = [cell["source"] for text in texts for cell in text["cells"] if cell["cell_type"] == "code"]
+    data = [path for path in kept.files_in(["snippets"]) if path.suffix != ".py"]
+    makers = kept.files_in(["tools/jupyter", "tools/notebook.py", "requirements/site.lock"])
+    modules = [ROOT / name for name in sorted(modules_of(code))]
+    return kept.folder("notebooks", kept.digest_of([*modules, *data, *makers]))
+
+
 def on_config(config: MkDocsConfig) -> None:
     """Our templates, this folder's snippets, this Python, Jupyter on its own."""
     settings.templates_dir = str(TEMPLATES)
+    config.plugins["mkdocs-jupyter"].config["cache_dir"] = str(_results(Path(config.docs_dir)))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ |= {
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([str(ROOT), *filter(None, paths)])),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tools import transfer
+from tools import rebuild, transfer
 
 ROOT = Path(__file__).resolve().parent.parent
-WATCHED = ("docs", "snippets", "live", "labs", "adr", "overrides", "tools", "mkdocs.yml")
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -97,22 +95,6 @@ def start(site: Path, port: int) -> ThreadingHTTPServer:
         return ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
 
-def _state() -> dict[Path, float]:
-    """Every source and when it was written; one that goes counts as a change too."""
-    files = (path for name in WATCHED for path in (ROOT / name, *(ROOT / name).rglob("*")))
-    return {path: path.stat().st_mtime for path in files if path.is_file()}
-
-
-def _rebuild_on_change(site: Path, stop: threading.Event) -> None:
-    seen = _state()
-    while not stop.wait(0.5):
-        if _state() != seen:
-            print("A source changed, building …", flush=True)
-            done = subprocess.run(["make", "--no-print-directory", "site", f"SITE={site}"], cwd=ROOT)
-            print("Built: reload the page." if done.returncode == 0 else "The build failed: see above.", flush=True)
-            seen = _state()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--site", type=Path, default=ROOT / "site")
@@ -120,12 +102,14 @@ def main() -> None:
     args = parser.parse_args()
     server = start(args.site, args.port)
     stop = threading.Event()
-    threading.Thread(target=_rebuild_on_change, args=(args.site, stop), daemon=True).start()
+    watching = threading.Thread(target=rebuild.watch, args=(args.site, stop), daemon=True)
+    watching.start()
     print(f"The site is at http://127.0.0.1:{server.server_port}/ (Ctrl-C stops it)", flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
         stop.set()
+        watching.join()
         print()
 
 

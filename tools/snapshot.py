@@ -14,10 +14,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import kept
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "tools" / "snapshot.mjs"
 PYODIDE = ROOT / "node_modules" / "pyodide"
-KEPT = ROOT / ".cache" / "snapshot"
 GZIP_LEVEL = 6  # level 9 saves one part in a hundred and takes six times as long
 
 
@@ -40,8 +41,7 @@ class Snapshot:
 
 
 def _made_from(archive: bytes) -> str:
-    parts = (archive, SCRIPT.read_bytes(), (PYODIDE / "pyodide.asm.wasm").read_bytes())
-    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:16]
+    return kept.digest(archive, SCRIPT.read_bytes(), (PYODIDE / "pyodide.asm.wasm").read_bytes())
 
 
 def _make(archive: bytes) -> bytes:
@@ -52,17 +52,14 @@ def _make(archive: bytes) -> bytes:
         return target.read_bytes()
 
 
+def is_kept(archive: bytes) -> bool:
+    """Whether the snapshot is there already; making it takes seconds."""
+    return (kept.CACHE / "snapshot" / _made_from(archive)).exists()
+
+
 def snapshot(archive: bytes) -> Snapshot:
     """The snapshot with this archive of snippets/ imported; kept, and made anew when a source of it changed."""
-    kept = KEPT / f"{_made_from(archive)}.gz"
-    if not kept.exists():
-        KEPT.mkdir(parents=True, exist_ok=True)
-        for old in KEPT.glob("*.gz"):
-            old.unlink()
-        new = kept.with_suffix(".new")
-        new.write_bytes(gzip.compress(_make(archive), GZIP_LEVEL, mtime=0))
-        new.rename(kept)
-    packed = kept.read_bytes()
+    packed = kept.one("snapshot", _made_from(archive), lambda: gzip.compress(_make(archive), GZIP_LEVEL, mtime=0))
     return Snapshot(packed, len(gzip.decompress(packed)))
 
 

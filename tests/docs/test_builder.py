@@ -62,9 +62,9 @@ def test_site_address_and_repository_come_from_the_environment() -> None:
 
 
 def test_make_builds_strictly_and_not_quietly() -> None:
-    commands = re.findall(r"-m mkdocs build (.*)", (ROOT / "Makefile").read_text())
-    assert commands
-    assert all("--strict" in one and not re.search(r"(^|\s)(-q|--quiet)\b", one) for one in commands)
+    assert re.search(r"^\t\$\(PY\) -m tools\.build --site", (ROOT / "Makefile").read_text(), re.M)
+    given = re.findall(r"cli\(\[(.*?)\]", (ROOT / "tools" / "build.py").read_text())
+    assert [re.findall(r'"(.*?)"', one) for one in given] == [["build", "--strict", "--site-dir"]]
 
 
 def test_sound_page_is_built(tmp_path: Path) -> None:
