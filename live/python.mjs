@@ -149,24 +149,44 @@ function startWhenIdle() {
   else addEventListener("load", go, { once: true });
 }
 
+/** Resolves when the reader first does anything: a page that is only opened fetches no Python. */
+const touched = new Promise((resolve) => {
+  for (const sign of ["pointermove", "pointerdown", "touchstart", "wheel", "keydown"]) {
+    globalThis.addEventListener(sign, resolve, { capture: true, once: true, passive: true });
+  }
+});
+
+/** Whether the reader pays for what is fetched, or waits long for it: then only a use starts Python. */
+function isScarce() {
+  // @ts-ignore: not in every browser
+  const { saveData, type, effectiveType } = navigator.connection ?? {};
+  return Boolean(saveData) || type === "cellular" || /2g|3g/.test(effectiveType ?? "");
+}
+
 /**
- * Start Python when the reader comes near an element: it is about to be seen, is hovered, or gets the focus.
+ * Start Python when the reader comes near an element: it is about to be seen, is hovered, gets the focus or is pressed.
  * @param {HTMLElement} element
  * @returns {() => void} stops watching
  */
 export function startNear(element) {
   const now = () => void (phase === "idle" && start());
+  let isNear = false;
   const sees = new IntersectionObserver(
-    (entries) => entries.some((entry) => entry.isIntersecting) && startWhenIdle(),
+    (entries) => {
+      isNear = entries[entries.length - 1]?.isIntersecting ?? false;
+      if (isNear) touched.then(() => isNear && startWhenIdle());
+    },
     { rootMargin: "300px" },
   );
-  // @ts-ignore: not in every browser; who saves data gets Python when reaching for it
-  if (!navigator.connection?.saveData) sees.observe(element);
-  element.addEventListener("pointerenter", now);
-  element.addEventListener("focusin", now);
+  const signs = ["focusin", "pointerdown"];
+  if (!isScarce()) {
+    sees.observe(element);
+    signs.push("pointerenter");
+  }
+  for (const sign of signs) element.addEventListener(sign, now);
   return () => {
+    isNear = false;
     sees.disconnect();
-    element.removeEventListener("pointerenter", now);
-    element.removeEventListener("focusin", now);
+    for (const sign of signs) element.removeEventListener(sign, now);
   };
 }

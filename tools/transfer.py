@@ -12,7 +12,7 @@ GZIP_LEVEL = 6  # what hosts commonly take
 # A name with a hash or a version in it: what it names will never be another.
 _LASTING = re.compile(
     r"/assets/(?:live-[0-9a-f]{12}/[^/]+|site-[0-9a-f]{12}\.css|python/[a-z.]+-[0-9a-f]{12}\.[a-z]+"
-    r"|pyodide-[0-9.]+/[^/]+|(?:stylesheets|javascripts)/[a-z]+\.[0-9a-f]{8}\.min\.(?:css|js))$"
+    r"|pyodide-[0-9.]+/[^/]+|stylesheets/[a-z]+\.[0-9a-f]{8}\.min\.css|javascripts/theme-[0-9a-f]{12}\.js)$"
 )
 
 

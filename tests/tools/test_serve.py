@@ -108,7 +108,7 @@ def test_a_changed_file_is_packed_anew_and_a_known_one_is_not_sent_again(
         ("/below/assets/site-0123456789ab.css", True),
         ("/assets/python/python-0123456789ab.bin", True),
         ("/assets/pyodide-314.0.7/pyodide.asm.wasm", True),
-        ("/assets/javascripts/bundle.a5f9d56c.min.js", True),
+        ("/assets/javascripts/theme-0123456789ab.js", True),
         ("/assets/javascripts/workers/search.a7633da7.min.js", False),  # mended here: its hash is of the theme's own
         ("/assets/python/empty.zip", False),
         ("/search/search_index.json", False),
