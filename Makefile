@@ -74,6 +74,7 @@ oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
 bench: $(VENV)/.test site
 	$(PY) -m tools.bench $(ORACLE_ENV)/bin/python
 	$(PY) tests/bench/planner_page.py $(SITE)
+	$(PY) tests/bench/stop_cell.py $(SITE)
 
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync
