@@ -6,6 +6,7 @@ from snippets.draw.figure import Layout
 from snippets.widgets.declare import Section, Values, View, Widget
 from snippets.widgets.planning.answer import readouts
 from snippets.widgets.planning.card import card_of
+from snippets.widgets.planning.countable import uncountable
 from snippets.widgets.planning.groups import GROUPS
 from snippets.widgets.planning.looks import looks
 from snippets.widgets.planning.presets import preset_bar
@@ -52,6 +53,7 @@ WIDGET = Widget(
     title=TITLE,
     groups=GROUPS,
     view=view,
+    check=uncountable,
     preset_bars=(preset_bar(DEFAULTS, ASKED),),
     sections=(
         Section("answer", answer_section(DEFAULTS), place="top"),

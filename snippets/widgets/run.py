@@ -29,6 +29,7 @@ from snippets.widgets.declare import (
 )
 
 MAX_TYPED_CHARACTERS = 40
+MOST_NAMED = 12  # options in a sentence
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
@@ -74,9 +75,11 @@ def read_number(control: Number, typed: str) -> int | float | None:
 
 
 def read_choice(control: Choice, typed: str) -> str:
-    """The option chosen. Raises ValueError with a sentence that names the options."""
+    """The option chosen. Raises ValueError with a sentence that names the options, or says how many there are."""
     if typed in (option.value for option in control.options):
         return typed
+    if len(control.options) > MOST_NAMED:
+        raise ValueError(f"{control.label} is one of the {len(control.options)} in the list.")
     names = ", ".join(option.label for option in control.options)
     raise ValueError(f"{control.label} is one of: {names}.")
 
