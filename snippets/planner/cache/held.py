@@ -9,7 +9,7 @@ takes a row in the pool of every layer of the largest group, hence `bytes_per_bl
 from __future__ import annotations
 
 from snippets.planner.cache.needs import cdiv
-from snippets.planner.specs import CacheGroup, CachePlan, Limits
+from snippets.planner.specs import CacheGroup, CacheLayout, CachePlan, Limits
 
 
 def held_blocks(group: CacheGroup, limits: Limits, num_tokens: int) -> int:
@@ -55,7 +55,7 @@ def grows(group: CacheGroup, num_tokens: int) -> bool:
     return spec.kind not in ("mamba", "cross")
 
 
-def marginal_bytes_per_token(plan: CachePlan, limits: Limits) -> float:
+def marginal_bytes_per_token(plan: CachePlan | CacheLayout, limits: Limits) -> float:
     """Bytes per further token at full context, on average over a block: only groups that still grow there count."""
     return sum(
         (

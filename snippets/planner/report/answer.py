@@ -61,14 +61,14 @@ def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
 
 
 def fact_rows(plan: Plan) -> list[tuple[str, str]]:
-    """The exact figures of the cache."""
-    cache = plan.cache
-    if cache is None or not cache.groups:
+    """The exact figures of the cache; without a plan those that need no memory."""
+    layout = plan.layout
+    if layout is None or not layout.groups:
         return []
-    rows = [
-        ("num_gpu_blocks", count(cache.num_gpu_blocks)),
-        ("bytes per block", count(cache.bytes_per_block)),
-        ("blocks per request", count(cache.blocks_per_request)),
+    rows = [("num_gpu_blocks", count(plan.cache.num_gpu_blocks))] if plan.cache else []
+    rows += [
+        ("bytes per block", count(layout.bytes_per_block)),
+        ("blocks per request", count(layout.blocks_per_request)),
     ]
     if plan.kv_bytes_per_token is not None:
         rows.append(("bytes per further token", count(plan.kv_bytes_per_token)))
@@ -77,7 +77,7 @@ def fact_rows(plan: Plan) -> list[tuple[str, str]]:
 
 def group_rows(plan: Plan) -> list[tuple[str, str, str, str, str]]:
     """(kind, layers, block size, page, blocks a request) of each group; like groups share a row."""
-    groups = plan.cache.groups if plan.cache else ()
+    groups = plan.layout.groups if plan.layout else ()
     alike = Counter(
         (group.kind, group.num_layers, group.block_size, group.page_size_bytes, group.blocks_per_request)
         for group in groups

@@ -26,7 +26,8 @@ def table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) ->
 
 
 def _wrapped(text: str, mark: str = "- ") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark))
+    indent = " " * len(mark)  # a flag is not broken at its hyphens: it is copied
+    return textwrap.wrap(text, WIDTH, initial_indent=mark, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def to_text(plan: Plan, command: str = "") -> str:

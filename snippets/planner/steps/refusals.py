@@ -11,10 +11,9 @@ from snippets.planner.estimate import Budget
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
 from snippets.planner.steps import ways_out
-from snippets.planner.steps.take import StartError, Steps, cache_at
+from snippets.planner.steps.take import PLENTY, StartError, Steps, cache_at
 from snippets.planner.weights.errors import ANOTHER_SPLIT, WAY_OUT, WeightsError
 
-PLENTY = 2**60  # bytes
 GIVE_MEMORY = "Give the memory of the card as the driver reports it, or choose another card."
 NO_WAY = "Nothing tried here lets one request in: take a larger card, more cards, or a smaller model."
 

@@ -14,7 +14,7 @@ from snippets.planner.memory.budget import estimate_budget
 from snippets.planner.memory.free_memory import free_memory_error, largest_utilization, log_gib
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
-from snippets.planner.specs import CacheError, CachePlan
+from snippets.planner.specs import CacheError, CacheLayout, CachePlan
 from snippets.planner.steps.drafter_weights import drafter_bytes
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
@@ -27,6 +27,7 @@ _WEIGHTS: Kept[tuple[int, ...]] = Kept(layout)
 
 
 LARGEST = 2**62
+PLENTY = 2**60  # bytes
 
 
 class StartError(ValueError):
@@ -113,6 +114,17 @@ def cache_at(resolved: Resolved, available: Sequence[int], like: CachePlan | Non
         return plan_cache(resolved.stages, available, limits)
     except CacheError:
         return None
+
+
+def layout_of(steps: Steps) -> CacheLayout | None:
+    """The cache's layout, with a plan or without; None where vLLM could not lay it out with any memory."""
+    if steps.cache is not None:
+        return CacheLayout.of(steps.cache)
+    if steps.resolved is None:
+        return None
+    enough = replace(steps.resolved, limits=replace(steps.resolved.limits, num_gpu_blocks_override=None))
+    cache = cache_at(enough, [PLENTY] * len(enough.stages))
+    return CacheLayout.of(cache) if cache else None
 
 
 def _scaled(like: CachePlan, available: int) -> CachePlan | None:

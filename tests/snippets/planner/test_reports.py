@@ -13,6 +13,7 @@ import pytest
 
 from snippets.catalog.configs import catalog_config
 from snippets.catalog.gpus import gpu
+from snippets.model_config.read import read_config
 from snippets.planner.command.other_flags import vllm_flags
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
@@ -81,9 +82,25 @@ def test_the_scheduler_limits_requests_that_memory_would_hold() -> None:
 
 def test_json_of_a_refusal_has_nulls_and_the_error() -> None:
     made = to_json(REFUSED)
-    assert (made["num_gpu_blocks"], made["log_lines"], made["groups"]) == (None, [], [])
+    assert (made["num_gpu_blocks"], made["log_lines"]) == (None, [])
     assert made["settings"] is not None
+    assert made["bytes_per_block"] == 32 * 65_536  # a layout needs no memory: 32 layers × 16 × 8 × (128 + 128) × 2
     assert json.dumps(made["errors"]).count('"field"') == 1
+
+
+def test_without_weights_the_cache_is_laid_out_and_the_report_says_what_to_give() -> None:
+    """Kimi-K2.5's class has DeepSeek-V3's decoder, whose cache vLLM's own classes confirm."""
+    fields: dict[str, Any] = {"architectures": ["KimiK25ForConditionalGeneration"], "model_type": "kimi_k25"}
+    fields["text_config"] = dict(catalog_config("deepseek-v3").fields)
+    made = make_plan(read_config(fields), gpu("h200"), EngineArgs(tensor_parallel_size=8))
+    assert made.cache is None and made.budget is None and made.weights_bytes is None
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("architectures", False)]
+    counted = make_plan(catalog_config("deepseek-v3"), gpu("h200"), EngineArgs(tensor_parallel_size=8))
+    assert made.layout == counted.layout is not None
+    assert made.kv_bytes_per_token == 61 * 576 * 2  # layers × (kv_lora_rank + qk_rope_head_dim) × BF16
+    text = to_text(made)
+    assert "--weights-gib" in text and "bytes per block" in text and "MLAAttentionSpec" in text
+    assert {"bytes_per_block", "kv_bytes_per_token"} <= {number.name for number in made.explained}
 
 
 def test_the_estimate_shows_its_ends_in_every_form() -> None:
