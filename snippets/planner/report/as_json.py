@@ -24,7 +24,7 @@ class Key(NamedTuple):
 SCHEMA = (
     Key("num_gpu_blocks", "integer or null", "KV cache blocks, the null block included"),
     Key("block_size", "integer or null", "tokens in a block, of the group with the smallest; as in cache_config_info"),
-    Key("bytes_per_block", "integer or null", "bytes of one block in all layers of one rank; known without memory, as groups and blocks_per_request"),
+    Key("bytes_per_block", "integer or null", "bytes of one block in all layers of one rank; needs no memory"),
     Key("kv_cache_size_tokens", "integer or null", "tokens, as the log prints them: int(max_concurrency × length)"),
     Key("max_concurrency", "number or null", "requests of max_model_len that memory holds, as the log prints it"),
     Key("kv_bytes_per_token", "integer or null", "bytes that one more token adds at full context, on one rank"),
