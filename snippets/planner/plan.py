@@ -13,7 +13,7 @@ from snippets.planner.explain import Explained, explain
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheLayout, CachePlan
 from snippets.planner.steps.refusals import PlanError, explain_failure
-from snippets.planner.steps.take import Given, Steps, cache_at, layout_of, take
+from snippets.planner.steps.take import Given, StartError, Steps, cache_at, layout_of, take
 from snippets.planner.steps.unnamed_card import assumption, unnamed_card
 
 __all__ = ["Explained", "Plan", "PlanError", "make_plan"]
@@ -89,7 +89,9 @@ def make_plan(
 
 
 def _ends(steps: Steps) -> tuple[CachePlan | None, CachePlan | None]:
-    """The cache at the low and at the high end of the budget."""
+    """The cache at the low and at the high end of the budget; none where the start ends before the cache counts."""
+    if any(isinstance(failure, StartError) for failure in steps.failures):
+        return None, None
     assert steps.resolved is not None
     low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets], steps.cache)
     high = cache_at(steps.resolved, [budget.available.high for budget in steps.budgets], steps.cache)

@@ -96,9 +96,10 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
         if given.available is None:
             _check_free(args, steps.budgets, given)
             _check_weights(steps.budgets)
-        steps.cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
+        cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
         if given.available is None and steps.budgets:
-            _check_allocation(args, steps.cache, steps.budgets)
+            _check_allocation(args, cache, steps.budgets)
+        steps.cache = cache
     except (StartError, CacheError) as error:
         steps.failures.append(error)
     return steps

@@ -83,7 +83,14 @@ def test_a_cache_of_fixed_size_beyond_the_card_is_out_of_memory() -> None:
     made = plan(max_model_len=8192, kv_cache_memory_bytes=16 * GIB)
     assert made.errors[0].field == "kv_cache_memory_bytes"
     assert "CUDA out of memory: weights and KV cache take 30.96 GiB of a card with 23.64 GiB." in made.errors[0].message
+    assert made.cache is made.cache_low is made.cache_high is None  # a server that ends so holds nothing
     assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made))
+
+
+def test_blocks_beyond_the_card_are_out_of_memory_and_no_plan() -> None:
+    made = plan(max_model_len=8192, num_gpu_blocks_override=10**6)  # of 2 MiB each
+    assert made.errors[0].field == "num_gpu_blocks_override"
+    assert made.cache is made.cache_low is made.cache_high is None
 
 
 def test_too_long_a_context_is_refused_in_vllms_words() -> None:
