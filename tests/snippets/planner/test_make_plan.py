@@ -29,9 +29,9 @@ def plan(given: dict[str, int] | None = None, **args: Any) -> Plan:
     return make_plan(LLAMA, RTX_4090, EngineArgs(**args), **(given or {}))
 
 
-def ways(made: Plan) -> list[EngineArgs]:
-    """The arguments that each way out of the first error gives."""
-    flags = re.findall(r"(?:leave )?--[^;]+?(?= out|;|\.$| asks)", made.errors[0].way_out)
+def ways(made: Plan, said: str) -> list[EngineArgs]:
+    """The arguments that each way out in a sentence gives."""
+    flags = re.findall(r"(?:leave )?--[^;]+?(?= out|;|\.$|\. | asks)", said)
     changed = []
     for text in flags:
         if text.startswith("leave"):
@@ -84,7 +84,7 @@ def test_a_cache_of_fixed_size_beyond_the_card_is_out_of_memory() -> None:
     assert made.errors[0].field == "kv_cache_memory_bytes"
     assert "CUDA out of memory: weights and KV cache take 30.96 GiB of a card with 23.64 GiB." in made.errors[0].message
     assert made.cache is made.cache_low is made.cache_high is None  # a server that ends so holds nothing
-    assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made))
+    assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made, made.errors[0].way_out))
 
 
 def test_blocks_beyond_the_card_are_out_of_memory_and_no_plan() -> None:
@@ -123,10 +123,38 @@ def test_too_long_a_context_is_refused_in_vllms_words() -> None:
 def test_every_way_out_was_tried_and_starts(args: dict[str, Any]) -> None:
     made = plan(**args)
     assert made.errors, "refused"
-    changed = ways(made)
+    surely, _, if_lucky = made.errors[0].way_out.partition("Not at the low end of the estimated memory")
+    changed = ways(made, surely)
     assert changed
     for each in changed:
-        assert make_plan(LLAMA, RTX_4090, each).errors == (), each
+        again = make_plan(LLAMA, RTX_4090, each)
+        assert again.errors == () and again.cache_low is not None, each
+    for each in ways(made, if_lucky):
+        again = make_plan(LLAMA, RTX_4090, each)
+        assert again.errors == () and again.cache_low is None, each
+
+
+def test_a_length_that_starts_as_expected_alone_is_not_offered_as_one_that_starts() -> None:
+    """vLLM's own estimate is of the expected memory; with the least of it the server would refuse that length."""
+    made = plan()
+    asked_by_vllm = re.search(r"estimated maximum model length is (\d+)", made.errors[0].message)
+    offered = re.search(r"--max-model-len (\d+)", made.errors[0].way_out)
+    assert asked_by_vllm is not None and offered is not None
+    assert int(offered[1]) < int(asked_by_vllm[1])
+    assert plan(max_model_len=int(offered[1])).cache_low is not None
+    assert plan(max_model_len=int(offered[1]) + 16).cache_low is None  # one block more
+
+
+def test_a_split_that_is_taken_but_too_small_is_not_said_to_work() -> None:
+    made = make_plan(catalog_config("llama-3.1-70b"), RTX_4090, EngineArgs(tensor_parallel_size=3, max_model_len=8192))
+    surely, _, if_lucky = made.errors[0].way_out.partition("Not at the low end of the estimated memory")
+    assert "1 or" not in surely + if_lucky and "8" in surely  # 35 GiB a card with 4; 131.4 GiB in all
+
+
+def test_more_of_the_card_than_95_percent_is_not_advised() -> None:
+    made = plan(max_model_len=8192 * 8)  # 8 GiB: 1.5 more than are left at 0.92 of 23.64
+    assert "--gpu-memory-utilization" not in made.errors[0].way_out
+    assert "--max-model-len" in made.errors[0].way_out
 
 
 def test_the_smallest_utilization_is_named_when_it_is_too_low() -> None:
@@ -134,8 +162,8 @@ def test_the_smallest_utilization_is_named_when_it_is_too_low() -> None:
     found = re.search(r"--gpu-memory-utilization (0\.\d\d)", made.errors[0].way_out)
     assert found is not None
     named = float(found[1])
-    assert plan(gpu_memory_utilization=named, max_model_len=8192).errors == ()
-    assert plan(gpu_memory_utilization=named - 0.01, max_model_len=8192).errors != ()
+    assert plan(gpu_memory_utilization=named, max_model_len=8192).cache_low is not None
+    assert plan(gpu_memory_utilization=named - 0.01, max_model_len=8192).cache_low is None
 
 
 def test_a_refused_plan_still_gives_the_settings_the_weights_and_the_budget() -> None:
