@@ -69,6 +69,13 @@ export class Control {
     return `${accepted} ${this.root.dataset.unit ?? ""}`.trim();
   }
 
+  /** Bring it into view and go there, out of a group that is closed. */
+  open() {
+    this.root.closest("details")?.setAttribute("open", "");
+    this.root.scrollIntoView({ block: "center" });
+    this.fields[0]?.focus({ preventScroll: true });
+  }
+
   /** @param {string} message empty when the text is right @param {[number, number]} [_place] line and column in it */
   complain(message, _place) {
     setText(this.error, message);

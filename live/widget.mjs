@@ -141,7 +141,7 @@ export class ServingWidget extends HTMLElement {
 
   /** @param {HTMLButtonElement} button */
   #pressed(button) {
-    const { values, action, tool, copy, file } = button.dataset;
+    const { values, action, tool, copy, file, goto } = button.dataset;
     const playing = this.#actions.isPlayer(button);
     const say = (/** @type {string} */ key) => this.#status.say(key);
     this.#wanted = undefined;
@@ -149,6 +149,7 @@ export class ServingWidget extends HTMLElement {
     if (values) this.#set({ ...this.#typed, ...JSON.parse(values) });
     else if (copy !== undefined) copyCode(button, say);
     else if (file) this.#save(file);
+    else if (goto) this.#controls.get(goto)?.open();
     else if (tool === "reset") this.#set({ ...this.#base });
     else if (tool === "copy") {
       this.writeLink();

@@ -40,7 +40,7 @@ def view(values: Values, layout: Layout) -> View:
     """The numbers, the card, and how the controls look. The rest are sections."""
     found = answered(values)
     return View(
-        readouts=readouts(found),
+        readouts=readouts(found, values),
         figures=(card_of(found, layout),),
         notes=found.plan.notes if found else (),
         controls=looks(values),

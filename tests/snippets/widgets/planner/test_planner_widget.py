@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,8 @@ from snippets.widgets.run import Answer, look, read_state
 EVERY = tuple(section.name for section in WIDGET.sections)
 # A log of Qwen2.5-7B: 7.21 GiB of cache; 57,344 bytes a token and blocks of 16, so int(7.21 * 2**30 / 917,504) blocks
 GIVEN = {"available_gib": "7.21"}
+PUBLISHED = json.loads((Path(__file__).parents[2] / "model_config" / "published.json").read_text(encoding="utf-8"))
+FIELDS = {one["repo"]: json.dumps(one["fields"]) for one in PUBLISHED["configs"]}
 LLAMA = {"model": "llama-3.1-8b", "max_model_len": "", "available_gib": "6.48"}
 
 
@@ -99,6 +102,63 @@ def test_a_refusal_shows_vllms_words_and_a_button_for_each_way_that_works() -> N
         changed = LLAMA | json.loads(button.attributes["data-values"])
         assert said(answer(**changed).sections["answer"]).startswith("It fits: "), text_of(button)
     assert readout(found, "requests") == "–"
+
+
+def test_a_button_that_starts_does_so_at_the_low_end_and_one_that_may_not_says_so() -> None:
+    """gpt-oss-120b takes 34 GiB a card on two: four cards hold it, but not with the least memory."""
+    state = {"model": "gpt-oss-120b", "tensor_parallel_size": "2", "max_model_len": ""}
+    panel = next(node for node in answer(**state).sections["answer"].before if "refusal" in str(node))
+    words = [text_of(one) for one in elements(panel, "p")]
+    assert ["low end of the error bar too" in one for one in words].count(True) == 1
+    assert words[-1] == "This starts only if the memory comes out as expected, not at the low end:"
+    verdicts = []
+    for button in elements(panel, "button"):
+        changed = state | json.loads(button.attributes["data-values"])
+        verdicts.append(said(answer(**changed).sections["answer"])[:7])
+    assert verdicts == ["It fits", "It may "]  # in this order
+
+
+def test_weights_that_are_not_counted_are_asked_for_by_a_button_that_leads_there() -> None:
+    found = answer(model="paste", config=FIELDS["microsoft/phi-2"], max_model_len="")
+    button = next(one for node in found.sections["answer"].before for one in elements(node, "button"))
+    assert button.attributes["data-goto"] == "weights_gib" in WIDGET.controls
+    # 32 layers × 2 × 32 heads × 80 × 2 bytes, and 2,048 of them, known without any plan
+    assert (readout(found, "token"), readout(found, "request")) == ("320 KiB", "640 MiB")
+
+
+def test_an_encoder_has_no_cache_and_is_drawn_with_what_it_takes() -> None:
+    state = {"model": "paste", "config": FIELDS["BAAI/bge-m3"], "max_model_len": "512", "weights_gib": "1.06"}
+    found = answer(*EVERY, **state)
+    assert "would start without a KV cache" in said(found.sections["answer"])
+    assert "at most 256 texts" in said(found.sections["answer"])
+    figure = found.view.figures[0]
+    assert figure.finding.startswith("No KV cache: 1.") and "too much" not in figure.svg
+    assert figure.table is not None and ("KV cache", "none", "", "") in figure.table.rows
+    assert {row[0] for row in figure.table.rows} >= {"weights", "activations"}
+    assert all("0 tokens" not in f"{one.value} {one.unit}" for one in found.view.readouts)
+
+
+def test_a_refused_plan_has_a_shortfall_and_no_negative_cache() -> None:
+    found = answer("numbers", model="gemma-3-27b", max_model_len="")
+    figure = found.view.figures[0]
+    assert figure.table is not None
+    rows = {row[0]: row[1] for row in figure.table.rows}
+    assert rows["KV cache"] == "none"
+    # what is taken beyond 0.92 × 23.64 GiB
+    taken = sum(float(rows[name].split()[0]) for name in ("weights", "activations", "CUDA context"))
+    assert float(rows["too much"].split()[0]) == pytest.approx(taken - 0.92 * 23.64, abs=0.02)
+    assert not any("-" in cell for row in figure.table.rows for cell in row)
+
+
+def test_the_answer_for_the_traffic_stands_beside_the_one_for_full_length() -> None:
+    found = answer("traffic", **GIVEN)
+    names = [one.name for one in found.view.readouts[:2]]
+    safe = rows(found.sections["traffic"], "Requests at once")[1]
+    assert names == ["requests", "traffic"]
+    assert (safe[0], readout(found, "traffic")) == ("without preemption", safe[1])
+    assert [row[0] for row in rows(found.sections["traffic"], "Requests at once")[2:4]] == ["on average", "worst case"]
+    assert readout(answer(**GIVEN, max_num_seqs="4"), "traffic") == "4"
+    assert readout(answer(**GIVEN, shared_prefix="9000"), "traffic") == "–"
 
 
 @pytest.mark.parametrize(
