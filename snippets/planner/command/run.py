@@ -1,37 +1,38 @@
-"""The command: parse, read, plan, print. Exit code 0: vLLM would start, 1: it would refuse, 2: usage."""
+"""The command: parse, read, plan, print. Exit code 0: vLLM would start, 1: it would refuse, 2: no answer."""
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from snippets.catalog.gpus import Gpu, UnknownGpuError, gpu
+from snippets.catalog.gpus import Gpu
 from snippets.planner.cache.spec_lines import answer
 from snippets.planner.command.errors import UsageError
 from snippets.planner.command.lists import gpu_list, model_list
+from snippets.planner.command.names import find_card, unknown_card
 from snippets.planner.command.other_flags import sort_others
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.command.questions.bounds import bounds, bounds_json, bounds_text
 from snippets.planner.command.questions.layout_table import layout_json, layout_table, layout_text
-from snippets.planner.command.questions.traffic import traffic_answer, traffic_json, traffic_text
-from snippets.planner.command.read_input import Input, read_model
+from snippets.planner.command.questions.traffic import traffic_answer, traffic_asked, traffic_json, traffic_text
+from snippets.planner.command.read_input import Input, note_of_guess, read_model
 from snippets.planner.command.speculative import speculative
+from snippets.planner.command.streams import NO_ANSWER, guarded, out, say, stdin_lines
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
+from snippets.planner.report.answer import as_line
 from snippets.planner.report.other_version import lines_of_version
 from snippets.planner.steps.take import Given
 from snippets.planner.steps.unnamed_card import unnamed_card
 from snippets.planner.versions import VersionError
 from snippets.units import GIB
 
-STARTS, REFUSES, USAGE = 0, 1, 2
+STARTS, REFUSES = 0, 1
 GIVEN = ("available_kv_gib", "weights_gib", "total_gib", "free_gib")  # in the order of Given's fields
 
 
@@ -45,28 +46,14 @@ class Section(NamedTuple):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run and return the exit code. Nothing a user can type ends in a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without → or × shows an escape
-    try:
-        code = _run(parse(sys.argv[1:] if words is None else words))
-        sys.stdout.flush()
-        return code
-    except UsageError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    except BrokenPipeError:  # the reader, such as head, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
-        return STARTS
-    except KeyboardInterrupt:
-        return 130
+    return guarded(lambda: _run(parse(sys.argv[1:] if words is None else words)))
 
 
 def _run(values: argparse.Namespace) -> int:
     if values.list_gpus:
-        sys.stdout.write(gpu_list())
+        out(gpu_list())
     elif values.list_models:
-        sys.stdout.write(model_list())
+        out(model_list())
     elif values.specs:
         _specs()
     else:
@@ -76,14 +63,14 @@ def _run(values: argparse.Namespace) -> int:
 
 def _specs() -> None:
     """A line of JSON for each line of JSON."""
-    for number, line in enumerate(sys.stdin.buffer, 1):
+    for number, line in enumerate(stdin_lines(), 1):
         if not line.strip():
             continue
         try:
             asked = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"Line {number} of stdin is not JSON: {error}.") from None
-        print(json.dumps(answer(asked)), flush=True)
+        out(json.dumps(answer(asked)) + "\n")
 
 
 def _plan(values: argparse.Namespace) -> int:
@@ -107,16 +94,18 @@ def _plan(values: argparse.Namespace) -> int:
         total_bytes=known.total,
         free_bytes=known.free,
     )
+    if plan.cache is not None:  # only then a command is shown
+        notes += [note for one in (model, drafter) if one and (note := note_of_guess(one))]
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     more: list[Section] = []
     if (traffic := traffic_answer(values, plan)) is not None:
-        more.append(Section("requests_in_flight", traffic_json(traffic), traffic_text(traffic)))
+        more.append(Section("requests_in_flight", traffic_json(traffic), traffic_text(traffic, traffic_asked(values))))
     if (bound := bounds(values, plan, traffic)) is not None:
         more.append(Section("bounds", bounds_json(bound), bounds_text(bound)))
     if values.layouts is not None:
         made = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
         more.append(Section("layouts", layout_json(made), layout_text(made)))
-    sys.stdout.write(_shown(plan, values, model, drafter, more))
+    out(_shown(plan, values, model, drafter, more))
     return _outcome(plan, values)
 
 
@@ -124,10 +113,10 @@ def _outcome(plan: Plan, values: argparse.Namespace) -> int:
     """The exit code; errors on stderr, unless a person sees them in the report."""
     is_report = not (values.json or values.markdown or values.csv or values.explain)
     for error in () if is_report and sys.stdout.isatty() else plan.errors:
-        print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
+        say(as_line(error))
     if not plan.errors:
         return STARTS
-    return REFUSES if any(error.from_vllm for error in plan.errors) else USAGE
+    return REFUSES if any(error.from_vllm for error in plan.errors) else NO_ANSWER
 
 
 def _as_printed_by(version: str | None, plan: Plan) -> Plan:
@@ -146,10 +135,10 @@ def _as_printed_by(version: str | None, plan: Plan) -> Plan:
 
 def _card(values: argparse.Namespace) -> Gpu | None:
     if values.gpu is not None:
-        try:
-            return gpu(values.gpu.lower())
-        except UnknownGpuError as error:
-            raise UsageError(f"--gpu: {error}.") from None
+        card = find_card(values.gpu)
+        if card is None:
+            raise UsageError(f"--gpu: {unknown_card(values.gpu)}")
+        return card
     if values.total_gib is None and values.available_kv_gib is None and values.kv_cache_memory_bytes is None:
         raise UsageError("Give a card with --gpu (see --list-gpus), or its memory with --total-gib.")
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from snippets.planner.estimate import Budget, Range
-from snippets.planner.plan import Plan
+from snippets.planner.plan import Plan, PlanError
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.units import count, gib
 
@@ -23,6 +23,17 @@ def headline(plan: Plan) -> str:
     held = f"{count(cache.kv_cache_size_tokens)} tokens of KV cache"
     requests = f"{count(at_once)} request{'' if at_once == 1 else 's'} of {count(cache.max_model_len)} tokens"
     return f"vLLM 0.26.0 would start: {held}, {requests} at once{limit}."
+
+
+def sentence(text: str) -> str:
+    """With a full stop at its end; vLLM's own messages have none now and then."""
+    return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
+
+
+def as_line(error: PlanError) -> str:
+    """What is wrong and what to change, in one line."""
+    field = f"{error.field}: " if error.field else ""
+    return f"{field}{sentence(error.message)} {error.way_out}".strip()
 
 
 def ends(plan: Plan) -> str:

@@ -9,6 +9,7 @@ from snippets.planner.answers.bounds import DecodeBound, Server, cost_per_millio
 from snippets.planner.answers.in_flight import InFlight
 from snippets.planner.answers.step_work import rank_weights
 from snippets.planner.command.errors import UsageError
+from snippets.planner.command.numbers import MOST_MONEY, at_most, number
 from snippets.planner.plan import Plan
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.planner.weights.errors import WeightsError
@@ -20,7 +21,9 @@ Bounds = tuple[DecodeBound, float | None]
 def add_bound_flags(parser: argparse.ArgumentParser) -> None:
     """The price of one card."""
     group = parser.add_argument_group("how fast and how cheap at best")
-    group.add_argument("--price-per-hour", type=float, metavar="P", help="of one card, in any currency")
+    group.add_argument(
+        "--price-per-hour", type=at_most(MOST_MONEY, number), metavar="P", help="of one card, in any currency"
+    )
 
 
 def bounds(values: argparse.Namespace, plan: Plan, traffic: InFlight | None) -> Bounds | None:
