@@ -111,11 +111,7 @@ def test_a_folder_and_a_repository_are_no_guess(tmp_path: Path, capsys: Streams)
         ("/somewhere/snippets/planner/__main__.py", "python -m snippets.planner"),
     ],
 )
-def test_help_names_how_it_was_started(
-    argv0: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: Streams
-) -> None:
-    argv0: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: Streams
-) -> None:
+def test_help_names_how_it_was_started(argv0: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: Streams) -> None:
     monkeypatch.setattr(sys, "argv", [argv0, "--help"])
     assert started_as() == name
     assert main() == 0
