@@ -26,7 +26,7 @@ TITLE = "vLLM 0.26.0's own arithmetic, for any model"
 SECTIONS = (
     ("traffic", "How many really run", traffic_section),
     ("growth", "One request as it grows", growth_section),
-    ("layouts", "Every layout for your cards", layouts_section),
+    ("layouts", "How many cards, and how to use them", layouts_section),
     ("speed", "Speed and cost: bounds", speed_section),
     ("size", "The right size", size_section),
     ("pool", "Layers, groups and blocks", pool_section),

@@ -221,9 +221,31 @@ def test_layouts_mark_the_best_and_give_reasons_for_the_rest() -> None:
     names = [row[0] for row in rows(shown, "Layouts that start on 4 cards")[1:]]
     assert {"TP 4", "TP 2 · PP 2"} <= set(names)
     marked = [row for node in shown.after for row in elements(node, "tr") if row.attributes.get("class") == "marked"]
-    assert len(marked) == 1 and text_of(marked[0].children[0]) == names[0]
+    assert text_of(marked[-1].children[0]) == names[0]  # the other is the fewest cards
     reasons = [row[2] for row in rows(shown, "do not start")[1:]]
     assert all(reasons)
+
+
+def test_the_best_five_layouts_are_shown_and_the_rest_folded() -> None:
+    state = {"model": "llama-3.1-70b", "gpu": "h100-80gb", "cards": "16"}
+    shown = answer("layouts", **state).sections["layouts"]
+    assert len(rows(shown, "Layouts that start on 16 cards")) == 1 + 5
+    folded = [row[0] for row in rows(shown, "more that start")[1:]]
+    assert "TP 16   crosses machines" in folded
+
+
+def test_the_fewest_cards_are_answered_whatever_is_set() -> None:
+    shown = answer("layouts", model="gemma-3-27b", max_model_len="8192").sections["layouts"]
+    assert "The fewest it fits on: 4 cards." in said(shown)
+    lines = rows(shown, "How many cards it takes")[1:]
+    assert [row[:2] for row in lines] == [["1", "no"], ["2", "no"], ["4", "yes"], ["8", "yes"], ["16", "yes"]]
+
+
+def test_layouts_of_weights_that_are_not_counted_are_one_sentence() -> None:
+    state = {"model": "paste", "config": FIELDS["microsoft/phi-2"], "cards": "8"}
+    shown = answer("layouts", **state, max_model_len="").sections["layouts"]
+    assert "not counted here" in said(shown)
+    assert not any(elements(node, "table") for node in shown.after)
 
 
 def test_a_price_gives_a_bound_in_the_same_currency_and_none_without_it() -> None:
