@@ -8,6 +8,7 @@ from snippets.widgets.planning.answer import readouts
 from snippets.widgets.planning.card import card_of
 from snippets.widgets.planning.groups import GROUPS
 from snippets.widgets.planning.looks import looks
+from snippets.widgets.planning.notes import notes
 from snippets.widgets.planning.presets import preset_bar
 from snippets.widgets.planning.question import ASKED, answered
 from snippets.widgets.planning.sections.growth import growth_section
@@ -42,7 +43,7 @@ def view(values: Values, layout: Layout) -> View:
     return View(
         readouts=readouts(found, values),
         figures=(card_of(found, layout),),
-        notes=found.plan.notes if found else (),
+        notes=notes(found.plan.notes) if found else (),
         controls=looks(values),
     )
 

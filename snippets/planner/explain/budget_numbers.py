@@ -10,6 +10,7 @@ from snippets.planner.resolved import Resolved
 from snippets.units import count, gib
 
 FITTED = "fitted to start-up logs, not counted: nine of ten logs stay within the ends"
+LACKING = "none: {lacking} too little"
 NOT_SUBTRACTED = "0: this model runner subtracts nothing for graphs; they take memory outside the budget, later"
 
 
@@ -19,6 +20,10 @@ def _how(size: Range) -> str:
 
 def _range(size: Range) -> str:
     return f"{gib(size.expected)} ({gib(size.low)} to {gib(size.high)})"
+
+
+def _left(size: Range) -> str:
+    return _range(size) if size.expected > 0 else LACKING.format(lacking=gib(-size.expected))
 
 
 def budget_numbers(budget: Budget, args: EngineArgs) -> list[Explained]:
@@ -47,7 +52,7 @@ def budget_numbers(budget: Budget, args: EngineArgs) -> list[Explained]:
         *(Explained(name, _range(size), _how(size), _range(size), SOURCES["available"]) for name, size in parts),
         Explained(
             "available_kv_cache_bytes",
-            _range(budget.available),
+            _left(budget.available),
             "requested_memory - weights - activation - non_torch - cuda_graphs",
             f"{gib(budget.requested_bytes)} - {gib(budget.weights_bytes)} - {terms}",
             SOURCES["available"],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from snippets.draw.figure import Figure, Layout
 from snippets.draw.planner.growth import Growth, Point, growth_figure
-from snippets.draw.scale import memory_text
+from snippets.draw.scale import memory_column
 from snippets.planner.answers.length_curve import LengthCurve, fp8_gain, length_curve
+from snippets.planner.answers.windows import bytes_if_all_kept
 from snippets.planner.plan import Plan
 from snippets.units import count, times
 from snippets.widgets.declare import Shown, Values
@@ -21,9 +21,10 @@ WORDS = {
     "asked": "asked",
     "answer": "answer",
     "what for": "what it is for",
-    "held half": "held now by a request of {tokens} tokens",
     "held": "held now by a request of {tokens} tokens",
     "reserved": "reserved to admit max_model_len = {tokens}",
+    "kept": "if every layer kept all {tokens} tokens",
+    "kept for": "windows hold {times} less than that",
     "printed": "printed by the log",
     "held for": "what it really takes",
     "reserved for": "decides whether vLLM starts, and the printed concurrency",
@@ -67,18 +68,22 @@ def growth_section(values: Values, layout: Layout) -> Shown:
 
 
 def _three(plan: Plan, curve: LengthCurve) -> Node:
-    assert plan.cache is not None
+    assert plan.cache is not None and plan.resolved is not None
     half, last = curve.points[len(curve.points) // 2], curve.points[-1]
-    rows: Sequence[Sequence[Node]] = (
-        (WORDS["held"].format(tokens=count(half.tokens)), memory_text(half.held_bytes), WORDS["held for"]),
-        (WORDS["held"].format(tokens=count(last.tokens)), memory_text(last.held_bytes), WORDS["held for"]),
-        (
-            WORDS["reserved"].format(tokens=count(last.tokens)),
-            memory_text(plan.cache.blocks_per_request * plan.cache.bytes_per_block),
-            WORDS["reserved for"],
-        ),
-        (WORDS["printed"], f"{count(plan.cache.kv_cache_size_tokens)} {WORDS['tokens']}", WORDS["printed for"]),
-    )
+    longest = count(last.tokens)
+    reserved = plan.cache.blocks_per_request * plan.cache.bytes_per_block
+    asked = [
+        (WORDS["held"].format(tokens=count(half.tokens)), half.held_bytes, WORDS["held for"]),
+        (WORDS["held"].format(tokens=longest), last.held_bytes, WORDS["held for"]),
+        (WORDS["reserved"].format(tokens=longest), reserved, WORDS["reserved for"]),
+    ]
+    kept = bytes_if_all_kept(plan.cache, plan.resolved)
+    if kept is not None and kept > last.held_bytes > 0:
+        says = WORDS["kept for"].format(times=times(kept / last.held_bytes, 1))
+        asked.append((WORDS["kept"].format(tokens=longest), kept, says))
+    sizes = memory_column([size for _, size, _ in asked])
+    rows = [(name, size, use) for (name, _, use), size in zip(asked, sizes, strict=True)]
+    rows.append((WORDS["printed"], f"{count(plan.cache.kv_cache_size_tokens)} {WORDS['tokens']}", WORDS["printed for"]))
     return table(WORDS["three"], (WORDS["asked"], WORDS["answer"], WORDS["what for"]), rows, (1,), (), f"{NAME}-three")
 
 

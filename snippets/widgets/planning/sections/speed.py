@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snippets.draw.figure import Layout
-from snippets.draw.scale import memory_text
+from snippets.draw.scale import memory_column
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.answers.bounds import (
     DecodeBound,
@@ -43,8 +43,13 @@ WORDS = {
     "prefill": "the arithmetic of a prompt of {tokens} tokens takes at least",
     "prefill rate": "prompt tokens a second by arithmetic, at most",
     "unknown": "not known",
-    "missing": "Not known and left out: {missing}.",
+    "missing": "Not known here and left out: {missing}.",
+    "bandwidth_gb_per_s": "the card’s memory bandwidth",
+    "bf16_dense_tflops": "the card’s rate of 16-bit arithmetic",
+    "other rate": "the card’s rate of arithmetic with {method} weights",
 }
+NO_RATE = " tflops"  # the end of the name of a rate that the catalog does not have
+METHODS = {"gpt_oss_mxfp4": "MXFP4", "mxfp4": "MXFP4", "fp8": "FP8", "modelopt": "FP8", "modelopt_fp4": "NVFP4"}
 
 
 def speed_section(values: Values, layout: Layout) -> Shown:
@@ -72,7 +77,7 @@ def speed_section(values: Values, layout: Layout) -> Shown:
 
 def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node, ...]:
     if decode.tokens_per_second is None or decode.tokens_per_second_per_request is None:
-        return (words(WORDS["no rate"].format(missing=", ".join(decode.not_known)), "part-finding"),)
+        return (words(WORDS["no rate"].format(missing=", ".join(map(_named, decode.not_known))), "part-finding"),)
     each = count(decode.tokens_per_second_per_request, 1)
     rate = WORDS["rate"].format(
         rate=count(decode.tokens_per_second),
@@ -87,8 +92,14 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
     return tuple(said)
 
 
+def _named(missing: str) -> str:
+    """A fact of the card in words."""
+    method = missing.removesuffix(NO_RATE)
+    return WORDS.get(missing) or WORDS["other rate"].format(method=METHODS.get(method, method))
+
+
 def _missing(decode: DecodeBound) -> tuple[Node, ...]:
-    missing = ", ".join(decode.not_known)
+    missing = ", ".join(map(_named, decode.not_known))
     return (words(WORDS["missing"].format(missing=missing), "quiet"),) if missing else ()
 
 
@@ -98,9 +109,10 @@ def _seconds(seconds: float | None) -> str:
 
 def _table(decode: DecodeBound, prefill: PrefillBound) -> Node:
     rate = prefill.tokens_per_second
+    weights, cache = memory_column((decode.weight_bytes, decode.cache_bytes))
     rows = (
-        (WORDS["weights"], memory_text(decode.weight_bytes)),
-        (WORDS["cache"], memory_text(decode.cache_bytes)),
+        (WORDS["weights"], weights),
+        (WORDS["cache"], cache),
         (WORDS["step"], _seconds(decode.step_seconds)),
         (WORDS["read"], _seconds(decode.reading_seconds)),
         (WORDS["compute"], _seconds(decode.computing_seconds)),

@@ -148,6 +148,9 @@ def test_a_refused_plan_has_a_shortfall_and_no_negative_cache() -> None:
     taken = sum(float(rows[name].split()[0]) for name in ("weights", "activations", "CUDA context"))
     assert float(rows["too much"].split()[0]) == pytest.approx(taken - 0.92 * 23.64, abs=0.02)
     assert not any("-" in cell for row in figure.table.rows for cell in row)
+    opened = elements(found.sections["numbers"].before[1], "summary")
+    left = next(text_of(one) for one in opened if text_of(one).startswith("available_kv_cache_bytes"))
+    assert left.endswith("too little") and "-" not in left
 
 
 def test_the_answer_for_the_traffic_stands_beside_the_one_for_full_length() -> None:
@@ -208,6 +211,55 @@ def test_three_answers_are_kept_apart() -> None:
     )
     assert float(held.split()[0]) < float(reserved.split()[0])
     assert readout(answer(**state), "tokens").replace(" tokens", "") in by_name["printed by the log"]
+
+
+def test_windows_are_set_beside_layers_that_keep_everything() -> None:
+    """Gemma-3-27B: 62 layers × 2 × 16 heads × 128 × 2 bytes are 496 KiB a token, 62 GiB for 131,072 of them."""
+    state = {"model": "gemma-3-27b", "gpu": "a100-80gb", "max_model_len": ""}
+    shown = answer("growth", "pool", **state)
+    lines = {row[0]: row for row in rows(shown.sections["growth"], "Three answers")}
+    kept = lines["if every layer kept all 131,072 tokens"]
+    held = lines["held now by a request of 131,072 tokens"]
+    assert kept[1] == "62.00 GiB"
+    assert kept[2] == f"windows hold {62 / float(held[1].split()[0]):.1f}× less than that"
+    assert "equally wide" in shown.sections["pool"].figures[0].detail
+    warned = next(note for note in shown.view.notes if "padding layers" in note)
+    assert warned.startswith("vLLM would warn: “Add 8 padding layers") and "equally many layers" in warned
+    plain = rows(answer("growth", **GIVEN).sections["growth"], "Three answers")
+    assert not any("kept" in row[0] for row in plain)
+
+
+@pytest.mark.parametrize("state", [{}, {"model": "gemma-3-27b", "gpu": "a100-80gb"}, {"model": "qwen3-0.6b"}])
+def test_a_column_has_one_unit(state: dict[str, str]) -> None:
+    shown = answer("growth", "speed", "layouts", "size", **state)
+    for section, caption, column in (
+        ("growth", "Three answers", 1),
+        ("speed", "Bounds", 1),
+        ("layouts", "How many cards", 0),
+        ("layouts", "Layouts that start", 4),
+    ):
+        cells = [row[column] for row in rows(shown.sections[section], caption)[1:]]
+        assert len({cell.split()[-1] for cell in cells if cell.endswith("iB")}) <= 1, cells
+
+
+def test_hardly_more_than_the_card_is_advised_with_a_warning_and_more_is_not_a_row() -> None:
+    close = answer("size", model="gemma-3-27b", gpu="a100-80gb", max_model_len="").sections["size"]
+    (line,) = rows(close, "Memory of one card")[1:]
+    assert line[0] == "2" and line[3] == "0.962, too close to all"
+    assert "the start may fail" in said(close)
+    none = answer("size", model="gpt-oss-20b", max_model_len="").sections["size"]
+    assert "this card does not have" in said(none) and not any(elements(node, "table") for node in none.before)
+
+
+def test_what_is_not_known_of_a_card_is_said_in_words() -> None:
+    shown = said(answer("speed", model="gpt-oss-20b", max_model_len="8192").sections["speed"])
+    assert "Not known here and left out: the card’s rate of arithmetic with MXFP4 weights." in shown
+    assert "tflops" not in shown
+
+
+def test_a_block_that_was_raised_shows_the_division_and_the_rounding() -> None:
+    shown = said(answer("pool", model="jamba-1.5-mini", gpu="h200", tensor_parallel_size="2").sections["pool"])
+    assert "155,648 / 2,048 = 76 tokens, rounded up to a multiple of 16: 80" in shown
 
 
 def test_fp8_halves_plain_attention_at_every_length() -> None:
