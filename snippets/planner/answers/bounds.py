@@ -172,6 +172,15 @@ def _computes_in_16_bits(server: Server) -> bool:
     return method is None or method in SIXTEEN_BIT_ARITHMETIC
 
 
+def in_words(not_known: Sequence[str]) -> str:
+    """The facts of `not_known` for a sentence: "the card's memory bandwidth"."""
+    words = {"bandwidth_gb_per_s": "the card's memory bandwidth", "bf16_dense_tflops": "the card's rate of arithmetic"}
+    return " and ".join(
+        words.get(fact) or f"the card's rate of arithmetic with {fact.removesuffix(' tflops')} weights"
+        for fact in not_known
+    )
+
+
 def _not_known(server: Server) -> tuple[str, ...]:
     missing = [name for name in ("bandwidth_gb_per_s", "bf16_dense_tflops") if getattr(server.gpu, name) is None]
     if not _computes_in_16_bits(server):

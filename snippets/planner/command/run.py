@@ -33,6 +33,7 @@ from snippets.planner.versions import VersionError
 from snippets.units import GIB
 
 STARTS, REFUSES = 0, 1
+BESIDE = ("--layouts", "--prompt-len", "--output-len", "--price-per-hour")  # questions beside the plan
 GIVEN = ("available_kv_gib", "weights_gib", "total_gib", "free_gib")  # in the order of Given's fields
 
 
@@ -41,7 +42,8 @@ class Section(NamedTuple):
 
     key: str  # in the JSON
     values: object
-    text: str  # below the report
+    title: str
+    text: str  # in the report
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -74,6 +76,7 @@ def _specs() -> None:
 
 
 def _plan(values: argparse.Namespace) -> int:
+    _check_form(values)
     given = values.model or values.model_flag
     if given is None:
         raise UsageError("Give a model: a config.json, a folder with one, - for stdin, or a key of --list-models.")
@@ -99,14 +102,29 @@ def _plan(values: argparse.Namespace) -> int:
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     more: list[Section] = []
     if (traffic := traffic_answer(values, plan)) is not None:
-        more.append(Section("requests_in_flight", traffic_json(traffic), traffic_text(traffic, traffic_asked(values))))
+        more.append(
+            Section(
+                "requests_in_flight",
+                traffic_json(traffic),
+                "Requests at once",
+                traffic_text(traffic, traffic_asked(values)),
+            )
+        )
     if (bound := bounds(values, plan, traffic)) is not None:
-        more.append(Section("bounds", bounds_json(bound), bounds_text(bound)))
+        more.append(Section("bounds", bounds_json(bound), "Bounds of speed and cost", bounds_text(bound)))
     if values.layouts is not None:
         made = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
-        more.append(Section("layouts", layout_json(made), layout_text(made)))
+        more.append(Section("layouts", layout_json(made), "Layouts", layout_text(made)))
     out(_shown(plan, values, model, drafter, more))
     return _outcome(plan, values)
+
+
+def _check_form(values: argparse.Namespace) -> None:
+    """CSV and explanations are lists of the plan's own numbers."""
+    form = "--csv" if values.csv else "--explain" if values.explain else ""
+    beside = [flag for flag in BESIDE if getattr(values, flag.removeprefix("--").replace("-", "_")) is not None]
+    if form and beside:
+        raise UsageError(f"{form} holds the plan's own numbers, without {beside[0]}; ask for --json or --markdown.")
 
 
 def _outcome(plan: Plan, values: argparse.Namespace) -> int:
@@ -153,10 +171,9 @@ def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input 
     if values.json:
         return json.dumps(to_json(plan, name, drafting) | {part.key: part.values for part in more}, indent=2) + "\n"
     if values.markdown:
-        return to_markdown(plan, name, drafting)
+        return to_markdown(plan, name, drafting, [(part.title, part.text) for part in more])
     if values.csv:
         return to_csv(plan)
     if values.explain:
         return to_explanation(plan)
-    text = to_text(plan, serve_command(plan, name, drafting))
-    return "\n".join((text, *(part.text for part in more)))
+    return to_text(plan, serve_command(plan, name, drafting), [part.text for part in more])

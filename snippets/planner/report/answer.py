@@ -37,10 +37,10 @@ def as_line(error: PlanError) -> str:
 
 
 def ends(plan: Plan) -> str:
-    """How far the estimate may be off, in tokens; empty where the memory was given."""
-    if plan.budget is None or plan.cache is None:
-        return ""
-    if plan.cache_high is None:
+    """How far the estimate may be off, in tokens; without a cache what limits instead. Empty where memory was given."""
+    if plan.cache is not None and not plan.cache.groups:
+        return _without_cache(plan)
+    if plan.budget is None or plan.cache is None or plan.cache_high is None:
         return ""
     high = count(plan.cache_high.kv_cache_size_tokens)
     if plan.cache_low is None:
@@ -49,26 +49,41 @@ def ends(plan: Plan) -> str:
     return f"The memory is estimated: {low} to {high} tokens between the ends of the estimate."
 
 
-def spread(size: Range) -> str:
-    """A range with its expected value first."""
-    return f"{gib(size.expected)} ({gib(size.low)} to {gib(size.high)})"
+def _without_cache(plan: Plan) -> str:
+    resolved = plan.resolved
+    if resolved is None:
+        return ""
+    texts, tokens = count(resolved.max_num_seqs), count(resolved.max_num_batched_tokens)
+    longest = count(resolved.max_model_len)
+    limits = f"A step takes at most {texts} texts of together {tokens} tokens, each of at most {longest}."
+    return limits if plan.weights_bytes else f"{limits} The weights are not counted here, and have to fit the card."
 
 
 def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
-    """(part, expected, low to high) of one rank's memory, from the card to the cache."""
-
-    def fitted(name: str, size: Range) -> tuple[str, str, str]:
-        return (name, gib(size.expected), f"{gib(size.low)} to {gib(size.high)}")
-
+    """(part, expected, low to high) of one rank's memory, from the card to the cache, or to what is missing for it."""
     return [
         ("memory of the card", gib(budget.total_bytes), ""),
-        ("requested by vLLM", gib(budget.requested_bytes), ""),
+        ("requested by vLLM", gib(budget.requested_bytes), f"{budget.requested_bytes / budget.total_bytes:.2f} of it"),
         ("weights", gib(budget.weights_bytes), "given" if budget.weights_given else "counted"),
-        fitted("activation peak", budget.activation),
-        fitted("CUDA context, NCCL", budget.non_torch),
-        fitted("CUDA graphs", budget.cuda_graphs),
-        fitted("KV cache", budget.available),
+        _fitted("activation peak", budget.activation),
+        _fitted("CUDA context, NCCL", budget.non_torch),
+        _fitted("CUDA graphs", budget.cuda_graphs),
+        _left(budget.available),
     ]
+
+
+def _fitted(name: str, size: Range) -> tuple[str, str, str]:
+    # Only graphs are ever surely nothing: newer runners take them from outside the budget.
+    return (name, gib(size.expected), f"{gib(size.low)} to {gib(size.high)}" if size.high else "not subtracted")
+
+
+def _left(size: Range) -> tuple[str, str, str]:
+    """What remains for the cache; below nothing, how much is missing before there is one."""
+    if size.expected >= 0:
+        low = gib(size.low) if size.low >= 0 else f"{gib(-size.low)} too little"
+        return ("KV cache", gib(size.expected), f"{low} to {gib(size.high)}")
+    least = gib(-size.high) if size.high < 0 else "nothing"
+    return ("missing for a KV cache", gib(-size.expected), f"{least} to {gib(-size.low)}")
 
 
 def fact_rows(plan: Plan) -> list[tuple[str, str]]:

@@ -30,7 +30,8 @@ SCHEMA = (
     Key("kv_bytes_per_token", "integer or null", "bytes that one more token adds at full context, on one rank"),
     Key("groups", "list of objects", "layers that share a block table: num_layers, kind, block_size (tokens), "
         "page_size_bytes, max_bytes_per_request (one layer), blocks_per_request"),
-    Key("available_kv_cache_bytes", "integer or null", "bytes for the KV cache of one rank: given, or expected"),
+    Key("available_kv_cache_bytes", "integer or null", "bytes for the KV cache of one rank: given, or expected; "
+        "below 0, so much is missing"),
     Key("weights_bytes", "integer or null", "bytes of weights on the fullest rank: given, or counted"),
     Key("budget", "object or null", "bytes of one rank: total_bytes, requested_bytes, weights_bytes, weights_given; "
         "activation, non_torch, cuda_graphs, available as low, expected, high; null where memory was given"),
@@ -45,7 +46,7 @@ SCHEMA = (
     Key("high", "object or null", "the same at its high end"),
     Key("settings", "object or null", "what is in force: dtype, kv_cache_dtype, attention_backend, …"),
     Key("notes", "list of strings", "what was assumed, and what vLLM warns of"),
-    Key("serve_command", "string", "the command that starts this server"),
+    Key("serve_command", "string", "the vllm serve line of these settings, which starts where errors is empty"),
     Key("explained", "list of objects", "each number: name, value, formula, numbers, source"),
 )  # fmt: skip
 SETTINGS = (

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -18,8 +19,10 @@ from snippets.planner.command.other_flags import vllm_flags
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
+from snippets.planner.estimate import Budget, Range
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
+from snippets.planner.report.answer import budget_rows
 from snippets.planner.report.as_json import SCHEMA, schema_markdown
 from snippets.units import GIB
 
@@ -192,6 +195,19 @@ def test_the_command_read_back_is_the_same_request(args: EngineArgs) -> None:
     assert engine_args(parse(words)) == args
     known = {spelling for spellings, _ in vllm_flags() for spelling in spellings}
     assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_memory_that_is_missing_is_a_positive_number() -> None:
+    gib = GIB
+    part, left = Range(gib, 2 * gib, 4 * gib), Range(-26 * gib, -22 * gib, -20 * gib)
+    short = Budget(80 * gib, 72 * gib, 90 * gib, False, part, part, cuda_graphs=Range(0, 0, 0), available=left)
+    rows = {row[0]: row[1:] for row in budget_rows(short)}
+    assert rows["missing for a KV cache"] == ("22.00 GiB", "20.00 GiB to 26.00 GiB") and "KV cache" not in rows
+    assert rows["CUDA graphs"] == ("0.00 GiB", "not subtracted")
+    between = replace(short, available=Range(-gib, gib, 2 * gib))
+    assert budget_rows(between)[-1] == ("KV cache", "1.00 GiB", "1.00 GiB too little to 2.00 GiB")
+    hardly = replace(short, available=Range(-2 * gib, -gib, gib))
+    assert budget_rows(hardly)[-1] == ("missing for a KV cache", "1.00 GiB", "nothing to 2.00 GiB")
 
 
 def test_the_table_of_keys_has_a_row_a_key() -> None:

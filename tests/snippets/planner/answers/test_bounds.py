@@ -71,6 +71,7 @@ def test_without_its_arithmetic_a_card_still_has_the_bound_of_its_memory_but_non
 def test_fp8_weights_compute_at_a_rate_that_is_not_in_the_catalog() -> None:
     fp8 = server("qwen3-32b-fp8", gpu("h100-80gb"), (QWEN,))
     assert decode_bound(fp8, 8, 1_000).not_known == ("fp8 tflops",)
+    assert in_words(("fp8 tflops",)) == "the card's rate of arithmetic with fp8 weights"
 
 
 def test_a_prompt_of_4096_tokens_takes_at_least_its_operations() -> None:
