@@ -11,7 +11,6 @@ from snippets.planner.answers.bounds import (
     Server,
     cost_per_million_tokens,
     decode_bound,
-    in_words,
     prefill_bound,
 )
 from snippets.planner.answers.step_work import rank_weights

@@ -9,7 +9,7 @@ import pytest
 
 from snippets.catalog.gpus import Gpu, gpu
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.bounds import Server, cost_per_million_tokens, decode_bound, prefill_bound
+from snippets.planner.answers.bounds import Server, cost_per_million_tokens, decode_bound, in_words, prefill_bound
 from snippets.planner.answers.step_work import RankWeights, attention_flops, cache_bytes_read, pairs, rank_weights
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.evidence.logs import config_of
