@@ -150,7 +150,7 @@ def _weights(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> t
         lambda: tuple(size.num_bytes for size in stage_sizes(config, args, gpu.compute_capability)),
     )
     *others, last = counted
-    return (*others, last + drafter_bytes(args, gpu))
+    return (*others, last + drafter_bytes(config, args, gpu))
 
 
 def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:
