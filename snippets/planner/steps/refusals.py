@@ -42,7 +42,7 @@ def explain_failure(
         return PlanError(failure.field, message, mend)
     if isinstance(failure, EngineArgsError):
         found = for_setting(failure, config.max_model_len, args, attempt)
-        ours = failure.field == "config"  # an architecture that is not planned here
+        ours = failure.field == "config" or not failure.from_vllm  # an architecture that is not planned here
         return PlanError(failure.field, message, sentence(found, ""), from_vllm=not ours)
     if isinstance(failure, WeightsError):
         return _uncounted(failure, args, attempt)

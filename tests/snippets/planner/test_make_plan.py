@@ -291,3 +291,33 @@ def test_a_split_that_vllm_cannot_make_of_fp8_blocks_names_the_ones_it_can() -> 
     made = make_plan(catalog_config("qwen3-30b-a3b-fp8"), gpu("h200"), EngineArgs(tensor_parallel_size=8))
     assert [error.from_vllm for error in made.errors] == [True]
     assert made.errors[0].way_out.startswith("This works: --tensor-parallel-size 1 or 2")
+
+
+def test_mtp_layers_stand_beside_the_weights_and_give_a_plan() -> None:
+    """DeepSeek-V3's classes on the meta device: 85,140,130,848 bytes, its drafter 2,124,387,488 of each of 8 ranks."""
+    args = EngineArgs(tensor_parallel_size=8, max_model_len=8192, speculative=SpeculativeConfig("mtp", 1))
+    drafting = make_plan(catalog_config("deepseek-v3"), gpu("h200"), args)
+    alone = make_plan(catalog_config("deepseek-v3"), gpu("h200"), replace(args, speculative=None))
+    assert drafting.errors == alone.errors == ()
+    shared = 2 * (129_280 // 8) * 7168 * 2  # embedding and lm_head of its own give way to the target's
+    assert drafting.weights_bytes is not None and alone.weights_bytes is not None
+    assert drafting.weights_bytes - alone.weights_bytes >= 2_124_387_488 - shared
+
+
+@pytest.mark.parametrize("method", ["medusa", "mlp_speculator", "eagle3", "draft_model"])
+def test_a_method_with_a_model_of_its_own_is_refused_without_one_in_vllms_words(method: str) -> None:
+    made = plan(speculative=SpeculativeConfig(method, 3), max_model_len=8192)
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("speculative", True)]
+    assert made.errors[0].message == "num_speculative_tokens was provided but without speculative model."
+
+
+def test_a_method_that_is_not_planned_here_is_not_said_to_be_refused_by_vllm() -> None:
+    made = plan(speculative=SpeculativeConfig("dspark", 3), max_model_len=8192)
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("speculative", False)]
+
+
+def test_a_card_without_bf16_holds_gemma_in_32_bits() -> None:
+    """vLLM's class under --dtype auto on a T4 (tests/data/weights_of_vllm.jsonl)."""
+    made = make_plan(catalog_config("gemma-2-2b"), gpu("t4"), EngineArgs(max_model_len=4096))
+    assert made.resolved is not None and made.resolved.dtype == "float32"
+    assert made.weights_bytes is not None and made.weights_bytes >= 10_457_367_552
