@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -27,6 +28,11 @@ examples:
   %(prog)s gemma-3-27b --gpu h200 --prompt-len 2000 --output-len 500 --layouts 4"""
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)  # a flag stays in one piece
+
+
 class _Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: object = None) -> None:
         out(message)  # argparse's own passes over a full disk and a reader that left
@@ -47,12 +53,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=started_as(),
         description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         usage="%(prog)s CONFIG.json --gpu KEY [flags]",
         epilog=EXAMPLES,
     )
     parser.add_argument(
-        "model", nargs="?", metavar="CONFIG.json", help="or a folder with one, - for stdin, a model of --list-models"
+        "model", nargs="?", metavar="CONFIG.json", help="a file, a folder, - for stdin, or a model of --list-models"
     )
     parser.add_argument("--model", dest="model_flag", help=argparse.SUPPRESS)  # vLLM's older way to name it
     add_own_flags(parser)

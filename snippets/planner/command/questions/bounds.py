@@ -15,7 +15,7 @@ from snippets.planner.plan import Plan
 from snippets.planner.report.as_text import wrapped
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.planner.weights.errors import WAY_OUT, WeightsError
-from snippets.units import count, exact_enough
+from snippets.units import count, exact_enough, quantity
 
 
 class Bounds(NamedTuple):
@@ -69,12 +69,14 @@ def bounds_text(made: Bounds) -> str:
         return f"No bound of speed or cost: {made.why_none}.\n"
     if bound.tokens_per_second is None:
         return f"No bound of speed or cost: {in_words(bound.not_known)} is not known here.\n"
+    requests = quantity(bound.batch, "requests")
     lines = [
-        f"Upper bound of speed, decoding {count(bound.batch)} requests of {count(bound.context_tokens)} tokens in each "
-        "replica:",
+        f"Upper bound of speed, decoding {requests} of {count(bound.context_tokens)} tokens in each replica:",
         f"  {count(bound.tokens_per_second)} tokens a second in all, "
         f"{count(bound.tokens_per_second_per_request or 0, 1)} a request",
     ]
+    if bound.tokens_per_step > 1:
+        lines.append(f"  If all drafted tokens are accepted: {bound.tokens_per_step} tokens a step and request.")
     if bound.not_known:
         lines += wrapped(f"  From reading alone: {in_words(bound.not_known)} is not known here.", "")
     if made.cost is not None:

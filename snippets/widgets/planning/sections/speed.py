@@ -11,6 +11,7 @@ from snippets.planner.answers.bounds import (
     Server,
     cost_per_million_tokens,
     decode_bound,
+    in_words,
     prefill_bound,
 )
 from snippets.planner.answers.step_work import rank_weights
@@ -27,6 +28,7 @@ WORDS = {
     "no card": "Choose a card of the catalog: bandwidth and rate of another card are not known.",
     "rate": "At most {rate} tokens a second with {batch} at once, contexts of {context}: {each} for each.",
     "no rate": "No bound: {missing} is not known here.",
+    "drafted": "So many only if every drafted token is accepted: {tokens} tokens a step and request.",
     "by": "A step takes at least {step}: {what} decides.",
     "reading": "reading weights and cache",
     "arithmetic": "arithmetic",
@@ -44,12 +46,7 @@ WORDS = {
     "prefill rate": "prompt tokens a second by arithmetic, at most",
     "unknown": "not known",
     "missing": "Not known here and left out: {missing}.",
-    "bandwidth_gb_per_s": "the card’s memory bandwidth",
-    "bf16_dense_tflops": "the card’s rate of 16-bit arithmetic",
-    "other rate": "the card’s rate of arithmetic with {method} weights",
 }
-NO_RATE = " tflops"  # the end of the name of a rate that the catalog does not have
-METHODS = {"gpt_oss_mxfp4": "MXFP4", "mxfp4": "MXFP4", "fp8": "FP8", "modelopt": "FP8", "modelopt_fp4": "NVFP4"}
 
 
 def speed_section(values: Values, layout: Layout) -> Shown:
@@ -77,7 +74,7 @@ def speed_section(values: Values, layout: Layout) -> Shown:
 
 def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node, ...]:
     if decode.tokens_per_second is None or decode.tokens_per_second_per_request is None:
-        return (words(WORDS["no rate"].format(missing=", ".join(map(_named, decode.not_known))), "part-finding"),)
+        return (words(WORDS["no rate"].format(missing=in_words(decode.not_known)), "part-finding"),)
     each = count(decode.tokens_per_second_per_request, 1)
     rate = WORDS["rate"].format(
         rate=count(decode.tokens_per_second),
@@ -85,6 +82,8 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
         context=count(decode.context_tokens),
         each=each,
     )
+    if decode.tokens_per_step > 1:
+        rate += " " + WORDS["drafted"].format(tokens=decode.tokens_per_step)
     by = WORDS["by"].format(step=milliseconds(decode.step_seconds or 0, 2), what=WORDS[decode.limited_by])
     said = [words(f"{rate} {by}", "part-finding")]
     if cost is not None:
@@ -92,14 +91,8 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
     return tuple(said)
 
 
-def _named(missing: str) -> str:
-    """A fact of the card in words."""
-    method = missing.removesuffix(NO_RATE)
-    return WORDS.get(missing) or WORDS["other rate"].format(method=METHODS.get(method, method))
-
-
 def _missing(decode: DecodeBound) -> tuple[Node, ...]:
-    missing = ", ".join(map(_named, decode.not_known))
+    missing = in_words(decode.not_known)
     return (words(WORDS["missing"].format(missing=missing), "quiet"),) if missing else ()
 
 
