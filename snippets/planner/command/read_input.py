@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from snippets.planner.command.numbers import shown
 CONFIG, QUANTIZATION = "config.json", "hf_quant_config.json"  # the second of NVIDIA's checkpoints
 MAX_BYTES = 4 * MAX_CHARACTERS  # of UTF-8; the largest published config.json has less than 1 MiB
 MODEL = "MODEL"
+CACHED = re.compile(r"/models--([^/]+)/snapshots/[0-9a-f]{40}$")  # where Hugging Face's tools keep what they fetched
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,12 @@ def _file(path: Path) -> Input:
 
 
 def _guessed(file: Path) -> tuple[str, str]:
-    """A name for the model of a lone file, and what it was made from."""
+    """A name for the model of a lone file, and what it was made from; "" where vLLM loads that name."""
+    if file.name == CONFIG and any(file.parent.glob("*.safetensors")):
+        return str(file.parent), ""
+    cached = CACHED.search(file.absolute().parent.as_posix())
+    if file.name == CONFIG and cached:
+        return cached[1].replace("--", "/"), ""
     if file.name == CONFIG:
         name, source = file.resolve().parent.name, "a guess from the folder's name"
     else:

@@ -97,11 +97,17 @@ def test_a_name_that_is_a_guess_is_said_to_be_one(
     assert sentence in json.loads(capsys.readouterr().out)["notes"]
 
 
-def test_a_folder_and_a_repository_are_no_guess(tmp_path: Path, capsys: Streams) -> None:
+def test_a_folder_a_repository_and_a_cached_download_are_no_guess(tmp_path: Path, capsys: Streams) -> None:
     config(tmp_path / "Qwen3-8B", "config.json")
-    for model in (str(tmp_path / "Qwen3-8B"), "qwen3-8b"):
+    whole = config(tmp_path / "whole", "config.json")
+    (tmp_path / "whole" / "model-00001-of-00005.safetensors").touch()
+    (tmp_path / "models--Qwen--Qwen3-8B" / "snapshots").mkdir(parents=True)
+    cached = config(tmp_path / "models--Qwen--Qwen3-8B" / "snapshots" / ("b9" * 20), "config.json")
+    named = {str(tmp_path / "Qwen3-8B"): None, "qwen3-8b": "Qwen/Qwen3-8B", whole: str(tmp_path / "whole")}
+    for model, name in {**named, cached: "Qwen/Qwen3-8B"}.items():
         assert main([model, *CARD]) == 0
-        assert "in its place" not in capsys.readouterr().out
+        text = capsys.readouterr().out
+        assert f"vllm serve {name or model} --max-model-len 8192" in text and "in its place" not in text
 
 
 @pytest.mark.parametrize(
