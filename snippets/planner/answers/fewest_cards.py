@@ -9,6 +9,7 @@ from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import ModelConfig
 from snippets.planner.answers.layouts import MOST_CARDS, Layout, divisors, order, row_of
 from snippets.planner.engine_args import EngineArgs
+from snippets.planner.settings import layout_errors
 from snippets.planner.steps.take import Given
 
 USUAL = (1, 2, 4, 8, 16)
@@ -30,8 +31,9 @@ class CardCount:
 def fewest_cards(config: ModelConfig, card: Gpu, args: EngineArgs, given: Given | None = None) -> tuple[CardCount, ...]:
     """1, 2, 4, 8 and 16 cards, and while nothing fits twice as many, up to MOST_CARDS.
 
-    Tensor, pipeline and data parallelism; experts and context are not shared out beyond that. Parallel sizes in `args`
-    are ignored. Raises MissingFactError when the card's memory is not known.
+    Tensor, pipeline and data parallelism, and the context shared out over as many ranks as vLLM allows. Experts are
+    split, not shared out whole. Parallel sizes in `args` are ignored. Raises MissingFactError when the card's memory is
+    not known.
     """
     plain = replace(args, enable_expert_parallel=False, decode_context_parallel_size=1)
     known: dict[tuple[int, int], Layout] = {}
@@ -62,5 +64,15 @@ def _layouts(
                 yield replace(known[tp, pp], data_parallel_size=dp)
                 continue
             asked = replace(plain, tensor_parallel_size=tp, pipeline_parallel_size=pp, data_parallel_size=dp)
-            known[tp, pp] = row_of(config, card, asked, given)
+            known[tp, pp] = row_of(config, card, _context_shared(config, asked), given)
             yield known[tp, pp]
+
+
+def _context_shared(config: ModelConfig, asked: EngineArgs) -> EngineArgs:
+    """With the largest decode_context_parallel_size before the first that is refused."""
+    for size in divisors(asked.tensor_parallel_size)[1:]:
+        larger = replace(asked, decode_context_parallel_size=size)
+        if layout_errors(config, larger):
+            break
+        asked = larger
+    return asked

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from snippets.planner.cache import plan_cache
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CacheError, CachePlan, LayerRun
+from snippets.planner.specs import CacheError, CacheLayout, CachePlan, LayerRun
 
 _PLENTY = 2**60  # bytes
 WINDOWED = ("sliding", "chunked")
 
 
-def bytes_if_all_kept(cache: CachePlan, resolved: Resolved) -> int | None:
+def bytes_if_all_kept(cache: CachePlan | CacheLayout, resolved: Resolved) -> int | None:
     """Bytes that a request of max_model_len would hold without windows, on the fullest stage's ranks.
 
     None where no layer has a window, or where vLLM could not lay such layers out.

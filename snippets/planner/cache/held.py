@@ -40,7 +40,7 @@ def tokens_per_block(group: CacheGroup, limits: Limits) -> int:
     return group.block_size * (1 if group.spec.kind == "mamba" else limits.decode_context_parallel_size)
 
 
-def held_bytes(plan: CachePlan, limits: Limits, num_tokens: int) -> int:
+def held_bytes(plan: CachePlan | CacheLayout, limits: Limits, num_tokens: int) -> int:
     """Bytes of the pool that the request takes, on the fullest stage's ranks."""
     return plan.bytes_per_block * sum(held_blocks(group, limits, num_tokens) for group in plan.groups)
 
@@ -67,7 +67,7 @@ def marginal_bytes_per_token(plan: CachePlan | CacheLayout, limits: Limits) -> f
     )
 
 
-def fixed_bytes(plan: CachePlan, limits: Limits) -> int:
+def fixed_bytes(plan: CachePlan | CacheLayout, limits: Limits) -> int:
     """Bytes at full context that no further token adds to: windows, chunks, states, encoder."""
     still = (
         held_blocks(group, limits, plan.max_model_len) for group in plan.groups if not grows(group, plan.max_model_len)

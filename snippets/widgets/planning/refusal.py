@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from snippets.planner.plan import PlanError
+from snippets.planner.plan import Plan, PlanError
 from snippets.planner.steps.ways_out import DOUBTFUL, TAKEN
 from snippets.planner.weights.errors import WAY_OUT
 from snippets.widgets.markup import data
@@ -18,11 +18,14 @@ WORDS = {
     "works": "Planned again with one change, this starts, at the low end of the error bar too:",
     "works given": "Planned again with one change, this starts:",
     "doubtful": "This starts only if the memory comes out as expected, not at the low end:",
+    "fewer bits": "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ): choose “Your own” and paste its "
+    "config.json.",
     "weights": "Give their size: the figure in the line “Model loading took … GiB” of a start-up log.",
     "open weights": "Type the weights’ size",
 }
 WEIGHTS = "weights_gib"  # the control, in a group that opens as the page does: closed
 OUT_OF_MEMORY = "CUDA out of memory"
+WEIGHTS_BEYOND = f"{OUT_OF_MEMORY}: the weights take"
 FLAG = re.compile(r"--([a-z-]+) (\S+?)(?=[;.]?(?:\s|$))")
 CONTROLS = {"speculative_config": "method"}  # flags whose control has another name
 LEFT_OUT = re.compile(r"leave --([a-z-]+) out")
@@ -71,12 +74,12 @@ def weights_button() -> Element:
     return el("button", WORDS["open weights"], type="button", data_goto=WEIGHTS)
 
 
-def refusal(errors: tuple[PlanError, ...], defaults: Mapping[str, str], is_estimated: bool = True) -> tuple[Node, ...]:
-    """A panel for each error; `is_estimated`: the memory has an error bar."""
-    return tuple(_panel(error, defaults, is_estimated) for error in errors)
+def refusal(plan: Plan, defaults: Mapping[str, str]) -> tuple[Node, ...]:
+    """A panel for each error."""
+    return tuple(_panel(error, plan, defaults) for error in plan.errors)
 
 
-def _panel(error: PlanError, defaults: Mapping[str, str], is_estimated: bool) -> Element:
+def _panel(error: PlanError, plan: Plan, defaults: Mapping[str, str]) -> Element:
     key = "no load" if error.message.startswith(OUT_OF_MEMORY) else "said"  # PyTorch's refusal, not vLLM's
     said = WORDS[key if error.from_vllm else "missing"]
     inside: list[Node] = [words(said, "refusal-who"), el("p", error.message, class_="refusal-words")]
@@ -85,8 +88,10 @@ def _panel(error: PlanError, defaults: Mapping[str, str], is_estimated: bool) ->
         return el("div", *inside, class_="refusal")
     surely, _, if_lucky = error.way_out.partition(DOUBTFUL)
     rows = (
-        *_row(surely, defaults, WORDS["works" if is_estimated else "works given"]),
+        *_row(surely, defaults, WORDS["works" if plan.budget else "works given"]),
         *_row(DOUBTFUL + if_lucky, defaults, WORDS["doubtful"]),
     )
+    if error.message.startswith(WEIGHTS_BEYOND) and plan.resolved and plan.resolved.quantization is None:
+        rows += (words(WORDS["fewer bits"]),)
     inside += rows or ([words(error.way_out)] if error.way_out else [])
     return el("div", *inside, class_="refusal")

@@ -6,7 +6,7 @@ from snippets.draw.figure import Figure, Layout
 from snippets.draw.planner.pool import Group, PoolShape, pool_figure
 from snippets.draw.scale import memory_text
 from snippets.planner.answers.block_size import BlockSize, block_size
-from snippets.planner.specs import CachePlan
+from snippets.planner.specs import CacheLayout
 from snippets.units import count
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, el, paragraphs, table, words
@@ -28,7 +28,7 @@ NAME = "planner-pool"
 PROMPTS = (100, 1000, 4000, 16000, 64000)
 
 
-def _shape(cache: CachePlan) -> PoolShape:
+def _shape(cache: CacheLayout) -> PoolShape:
     groups = tuple(
         Group(
             group.kind,
@@ -46,7 +46,7 @@ def _shape(cache: CachePlan) -> PoolShape:
 def pool_section(values: Values, layout: Layout) -> Shown:
     """The drawing, the block size as a result, and reuse."""
     found = answered(values)
-    cache = found.plan.cache if found else None
+    cache = found.plan.layout if found else None  # known without memory or weights too
     if found is None or cache is None or not cache.groups or found.plan.resolved is None:
         return Shown((words(WORDS["none"]),), (Figure(NAME, "", ""),))
     blocks = block_size(found.plan.resolved, cache, found.question.args.speculative)
@@ -59,7 +59,7 @@ def _why(blocks: BlockSize) -> tuple[Node, ...]:
     return (head, *paragraphs(blocks.reasons), words(waste))
 
 
-def _reuse(blocks: BlockSize, cache: CachePlan) -> tuple[Node, ...]:
+def _reuse(blocks: BlockSize, cache: CacheLayout) -> tuple[Node, ...]:
     reuse = blocks.reuse
     if not reuse.enabled:
         return (words(WORDS["no reuse"]),)

@@ -31,8 +31,7 @@ def answer_section(defaults: Mapping[str, str]) -> Callable[[Values, Layout], Sh
         if found is None:
             get = code_block(WORDS["get"], WORDS["command"], WORDS["copy"], "planner-get")
             return Shown((line, get))
-        given = found.plan.budget is None
-        parts = refusal(found.plan.errors, defaults, not given)
+        parts = refusal(found.plan, defaults)
         if verdict(found) == "no cache" and not found.plan.weights_bytes:
             parts = (el("div", weights_button(), class_="button-row"),)
         return Shown((line, *parts))

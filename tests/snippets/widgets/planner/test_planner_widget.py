@@ -182,6 +182,23 @@ def test_ways_out_are_read_as_settings(sentence: str, found: list[dict[str, str]
     assert [changes(way) for way in ways(sentence)] == found
 
 
+def test_weights_in_16_bits_beyond_the_card_may_be_had_in_fewer() -> None:
+    large = said(answer(model="gemma-3-27b").sections["answer"])
+    assert "in 8 or 4 bits" in large and "CUDA out of memory" in large
+    assert "in 8 or 4 bits" not in said(answer(model="deepseek-v3").sections["answer"])  # in FP8 already
+    assert "in 8 or 4 bits" not in said(answer(**LLAMA).sections["answer"])  # its weights fit
+
+
+def test_what_no_memory_decides_is_shown_where_vllm_refuses_and_where_weights_are_not_counted() -> None:
+    """Phi-2: 32 layers, a block of 16 tokens, 320 KiB for each of them."""
+    for state in ({"model": "gemma-3-27b"}, {"model": "paste", "config": FIELDS["microsoft/phi-2"]}):
+        found = answer("pool", "growth", **state, max_model_len="2048")
+        assert found.view.readouts[0].value == "–"
+        assert "a block" in found.sections["pool"].figures[0].finding
+        assert not any(row[0] == "printed by the log" for row in rows(found.sections["growth"], "Three answers"))
+    assert found.sections["pool"].figures[0].finding == "All 32 layers cache alike: one group, 5 MiB a block"
+
+
 def test_a_layout_that_vllm_refuses_shows_its_words() -> None:
     words = said(answer(tensor_parallel_size="3").sections["answer"])
     assert "Total number of attention heads (28) must be divisible by tensor parallel size (3)." in words
@@ -253,7 +270,7 @@ def test_hardly_more_than_the_card_is_advised_with_a_warning_and_more_is_not_a_r
 
 def test_what_is_not_known_of_a_card_is_said_in_words() -> None:
     shown = said(answer("speed", model="gpt-oss-20b", max_model_len="8192").sections["speed"])
-    assert "Not known here and left out: the card’s rate of arithmetic with MXFP4 weights." in shown
+    assert "Not known here and left out: the card's rate of arithmetic with MXFP4 weights." in shown
     assert "tflops" not in shown
 
 
