@@ -61,9 +61,10 @@ def _without_cache(plan: Plan) -> str:
 
 def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
     """(part, expected, low to high) of one rank's memory, from the card to the cache, or to what is missing for it."""
+    share = f"{budget.requested_bytes / budget.total_bytes:.2f} of it" if budget.total_bytes else ""
     return [
         ("memory of the card", gib(budget.total_bytes), ""),
-        ("requested by vLLM", gib(budget.requested_bytes), f"{budget.requested_bytes / budget.total_bytes:.2f} of it"),
+        ("requested by vLLM", gib(budget.requested_bytes), share),
         ("weights", gib(budget.weights_bytes), "given" if budget.weights_given else "counted"),
         _fitted("activation peak", budget.activation),
         _fitted("CUDA context, NCCL", budget.non_torch),

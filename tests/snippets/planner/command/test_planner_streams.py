@@ -127,3 +127,8 @@ def test_a_number_beyond_reason_ends_in_one_line_that_names_it(
 def test_layouts_are_made_for_1_to_64_cards(number: str, capsys: Streams) -> None:
     assert main(["llama-3.1-8b", *CARD, "--layouts", number]) == 2
     assert capsys.readouterr().err == f"--layouts: '{number}' is not between 1 and 64.\n"
+
+
+def test_a_card_without_memory_is_a_refusal(capsys: Streams) -> None:
+    assert main(["llama-3.1-8b", "--total-gib", "0"]) == 1
+    assert "CUDA out of memory" in capsys.readouterr().out
