@@ -249,7 +249,7 @@ def test_a_price_gives_bounds_of_speed_and_cost(capsys: Streams) -> None:
 
 def test_what_is_not_known_of_a_card_is_said_in_words(capsys: Streams) -> None:
     assert main(["gpt-oss-20b", *EIGHT_K, "--available-kv-gib", "4", "--price-per-hour", "1"]) == 0
-    said = "From reading alone: the card's rate of arithmetic with gpt_oss_mxfp4 weights is not known here."
+    said = "From reading alone: the card's rate of arithmetic with MXFP4 weights is not known here."
     assert said in capsys.readouterr().out
 
 

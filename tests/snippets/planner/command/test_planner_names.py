@@ -113,7 +113,7 @@ def test_a_folder_a_repository_and_a_cached_download_are_no_guess(tmp_path: Path
 @pytest.mark.parametrize(
     ("argv0", "name"),
     [
-        ("/home/somebody/planner.pyz", "python3 planner.pyz"),
+        ("/downloads/planner.pyz", "python3 planner.pyz"),
         ("/somewhere/snippets/planner/__main__.py", "python -m snippets.planner"),
     ],
 )
