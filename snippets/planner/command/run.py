@@ -99,6 +99,10 @@ def _plan(values: argparse.Namespace) -> int:
     )
     if plan.cache is not None:  # only then a command is shown
         notes += [note for one in (model, drafter) if one and (note := note_of_guess(one))]
+        if args.usage == "llm":
+            notes.append(
+                "The command starts a server; LLM() takes the same settings as arguments, with other defaults."
+            )
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     more: list[Section] = []
     if (traffic := traffic_answer(values, plan)) is not None:

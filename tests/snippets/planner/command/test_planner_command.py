@@ -77,7 +77,10 @@ def test_a_catalog_key_and_its_repository_name_the_same_model(name: str, capsys:
 def test_a_pasted_serve_line_needs_only_the_card(capsys: Streams) -> None:
     line = "vllm serve meta-llama/Llama-3.1-8B -tp 2 --max-model-len 8k --port 9 --trust-remote-code --gpu rtx-4090"
     assert main(line.split()) == 0
-    assert "Ignored, since memory does not depend on them: --port, --trust-remote-code." in capsys.readouterr().out
+    assert (
+        "Not in the command, since memory does not depend on them: --port, --trust-remote-code."
+        in capsys.readouterr().out
+    )
 
 
 def test_a_folder_with_a_config_is_a_model(config: Path, capsys: Streams) -> None:

@@ -69,7 +69,10 @@ def test_a_pasted_serve_line_is_understood() -> None:
         "org/model",
         EngineArgs(tensor_parallel_size=2, max_num_seqs=64, enable_prefix_caching=False, enforce_eager=True),
     )
-    assert sort_others(values.others, False) == (["Ignored, since memory does not depend on them: --port."], [])
+    assert sort_others(values.others, False) == (
+        ["Not in the command, since memory does not depend on them: --port."],
+        [],
+    )
 
 
 def test_minus_one_and_auto_are_the_same_length() -> None:

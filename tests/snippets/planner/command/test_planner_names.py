@@ -123,3 +123,8 @@ def test_help_names_how_it_was_started(argv0: str, name: str, monkeypatch: pytes
     assert main() == 0
     text = capsys.readouterr().out
     assert text.startswith(f"usage: {name} CONFIG.json") and f"  {name} qwen2.5-7b --gpu rtx-4090" in text
+
+
+def test_a_plan_for_the_python_class_says_that_the_command_is_of_a_server(capsys: Streams) -> None:
+    assert main(["qwen3-8b", *CARD, "--usage", "llm"]) == 0
+    assert "The command starts a server; LLM() takes the same settings as arguments" in capsys.readouterr().out
