@@ -6,7 +6,7 @@ import json
 from urllib.parse import unquote
 
 import pytest
-from conftest import Opens, answered, live, reset, settle, until
+from conftest import Opens, answered, keep, live, reset, settle, until
 from playwright.sync_api import Locator, Page
 
 from snippets.catalog.configs import config_entries
@@ -31,9 +31,7 @@ DROP = """([text, name]) => {
 
 @pytest.fixture(scope="module")
 def kept(site: str, opener: Opens) -> Page:
-    page = live(opener(f"{site}{PAGE}"))
-    opener.opened.remove(page)
-    return page
+    return keep(opener, f"{site}{PAGE}")
 
 
 @pytest.fixture
@@ -189,6 +187,19 @@ def test_a_refusal_is_mended_by_its_button(planner: Page) -> None:
     assert planner.locator("#planner .refusal").count() == 0
 
 
+def test_the_button_for_weights_that_are_not_counted_opens_their_group_and_goes_there(planner: Page) -> None:
+    fields = {"num_hidden_layers": 32, "hidden_size": 2560, "num_attention_heads": 32, "max_position_embeddings": 2048}
+    phi = {"architectures": ["PhiForCausalLM"], "model_type": "phi", "vocab_size": 51200, **fields}
+    planner.fill("#planner-max_model_len", "2048")
+    paste(planner, json.dumps(phi | {"intermediate_size": 10240, "torch_dtype": "float16"}))
+    assert not planner.locator("#planner-weights_gib").is_visible()
+    planner.locator("#planner [data-goto]").click()
+    assert planner.evaluate("document.activeElement.id") == "planner-weights_gib"
+    planner.fill("#planner-weights_gib", "5.2")
+    settle(planner)
+    assert said(planner).startswith("It fits: ")
+
+
 def test_a_number_opens_to_its_source(planner: Page) -> None:
     numbers = section(planner, "numbers")
     row = numbers.locator("details", has_text="num_gpu_blocks").first
@@ -263,7 +274,7 @@ def test_long_tables_scroll_inside_and_are_reached_by_keyboard(site: str, opens:
     page = live(opens(f"{site}{PAGE}#planner=model:deepseek-v3,gpu:h200,tensor_parallel_size:8", width=360, touch=True))
     section(page, "layouts")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    scroll = page.locator("#planner-layouts .part-scroll").first
+    scroll = page.locator("#planner-layouts .part-scroll", has_text="Layouts that start").first
     assert scroll.evaluate("(one) => one.scrollWidth > one.clientWidth && one.tabIndex === 0")
     assert scroll.locator("caption").inner_text().startswith("Layouts that start on 8 cards")
 

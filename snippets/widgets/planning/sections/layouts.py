@@ -32,25 +32,25 @@ WORDS = {
     "most": "Most requests on {cards}: {layout}, {n} of full length at once.",
     "fastest": "Quickest for one alone: {layout}.",
     "nothing": "No layout of {cards} starts.",
-    "best": "Best is: most requests of full length at once, among layouts that start at the low end of the memory and "
-    "keep each layer inside a machine of {machine} cards. Rates are upper bounds at full length; the time of links "
-    "between cards, which TP pays in every layer, is not in them.",
+    "best": "Requests are of full length. Alone and all: tokens a second at most, for one request and for all of them; "
+    "the time of links between cards, which TP pays in every layer, is not in it. Best is most requests, of layouts "
+    "that start at the low end of the memory too and keep each layer inside a machine of {machine} cards.",
     "card": "1 card",
     "n cards": "{n} cards",
     "cards": "cards",
-    "fewest caption": "How many cards it takes: requests of full length, tokens a second at most",
+    "fewest caption": "How many cards it takes",
     "fits": "fits",
     "yes": "yes",
     "as expected": "as expected",
     "no": "no",
-    "caption": "Layouts that start on {cards}, best first: requests of full length, tokens a second at most",
+    "caption": "Layouts that start on {cards}, best first",
     "more": "{n} more that start",
     "layout": "layout",
     "weights": "weights, one card",
     "kv": "cache, one card",
     "all": "requests",
-    "alone": "tokens/s, one alone",
-    "together": "tokens/s, all",
+    "alone": "alone",
+    "together": "all",
     "others": "{n} that do not start, and why",
     "other": "1 that does not start, and why",
     "state": "state",
@@ -107,7 +107,7 @@ def layouts_section(values: Values, layout: Layout) -> Shown:
         return Shown(after=(words(f"{error}.", "part-error"),))
     fits = [row for row in rows if row.state == "fits"]
     speeds = [speed_of(asked.config, card, asked.args, row) for row in fits]
-    parts = [*_fewest(counts, asked, card), _finding(fits, speeds, cards, asked.args)]
+    parts = [*_fewest(counts, asked, card, cards), _finding(fits, speeds, cards, asked.args)]
     if fits:
         parts += _fits(fits, speeds, cards)
     if len(fits) < len(rows):
@@ -138,7 +138,7 @@ def _rate(rate: float | None) -> str:
     return WORDS["unknown"] if rate is None else count(rate)
 
 
-def _fewest(counts: Sequence[CardCount], asked: Question, card: Gpu) -> tuple[Node, ...]:
+def _fewest(counts: Sequence[CardCount], asked: Question, card: Gpu, cards: int) -> tuple[Node, ...]:
     first = next((one for one in counts if one.fits), None)
     sure = next((one for one in counts if one.best.is_sure), first)
     if first is None or sure is None:
@@ -158,8 +158,11 @@ def _fewest(counts: Sequence[CardCount], asked: Question, card: Gpu) -> tuple[No
     ]
     marked = () if sure is None else (counts.index(sure),)
     heads = [WORDS[key] for key in FEWEST_HEAD]
+    finding: list[Node] = [said]
+    if sure is not None and sure.cards != cards:
+        finding += [" ", _use(sure.best)]
     return (
-        words(said, "part-finding"),
+        el("p", *finding, class_="part-finding"),
         table(WORDS["fewest caption"], heads, rows, (0, 3, 4), marked, "planner-layouts-fewest"),
     )
 
@@ -173,9 +176,14 @@ def _finding(fits: list[Row], speeds: list[LayoutSpeed], cards: int, now: Engine
     fastest = max(inside, key=lambda at: (speeds[at].alone or 0, -at), default=0)
     if speeds[fastest].alone != speeds[0].alone:
         said += " " + WORDS["fastest"].format(layout=name_of(fits[fastest]))
-    if all(getattr(best, name) == getattr(now, name) for name in (*SIZES, "enable_expert_parallel")):
+    if _is_set(best, now):
         return words(said, "part-finding")
     return el("p", said, " ", _use(best), class_="part-finding")
+
+
+def _is_set(row: Row, now: EngineArgs) -> bool:
+    """The layout is the one that is asked about."""
+    return all(getattr(row, name) == getattr(now, name) for name in (*SIZES, "enable_expert_parallel"))
 
 
 def _use(row: Row) -> Element:

@@ -306,6 +306,9 @@ def test_the_best_five_layouts_are_shown_and_the_rest_folded() -> None:
 def test_the_fewest_cards_are_answered_whatever_is_set() -> None:
     shown = answer("layouts", model="gemma-3-27b", max_model_len="8192").sections["layouts"]
     assert "The fewest it fits on: 4 cards." in said(shown)
+    button = next(one for node in shown.after for one in elements(node, "button"))
+    changed = json.loads(button.attributes["data-values"])
+    assert said(answer(model="gemma-3-27b", max_model_len="8192", **changed).sections["answer"]).startswith("It fits")
     lines = rows(shown, "How many cards it takes")[1:]
     assert [row[:2] for row in lines] == [["1", "no"], ["2", "no"], ["4", "yes"], ["8", "yes"], ["16", "yes"]]
 
