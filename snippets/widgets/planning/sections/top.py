@@ -10,6 +10,7 @@ from snippets.widgets.parts.nodes import Node, code_block, el
 from snippets.widgets.planning.answer import headline, surely, verdict
 from snippets.widgets.planning.question import answered
 from snippets.widgets.planning.refusal import refusal, weights_button
+from snippets.widgets.planning.surer import surer
 
 WORDS = {
     "get": "It stands on the model's page on Hugging Face under Files. In a terminal",
@@ -31,7 +32,7 @@ def answer_section(defaults: Mapping[str, str]) -> Callable[[Values, Layout], Sh
         if found is None:
             get = code_block(WORDS["get"], WORDS["command"], WORDS["copy"], "planner-get")
             return Shown((line, get))
-        parts = refusal(found.plan, defaults)
+        parts = (*refusal(found.plan, defaults), *surer(found))
         if verdict(found) == "no cache" and not found.plan.weights_bytes:
             parts = (el("div", weights_button(), class_="button-row"),)
         return Shown((line, *parts))
