@@ -9,7 +9,7 @@ from snippets.catalog.gpus import Gpu, MissingFactError
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.estimate import Budget
+from snippets.planner.estimate import Budget, Loaded
 from snippets.planner.memory.budget import estimate_budget
 from snippets.planner.memory.free_memory import free_memory_error, largest_utilization, log_gib
 from snippets.planner.resolved import Resolved
@@ -19,6 +19,7 @@ from snippets.planner.steps.drafter_weights import drafter_bytes
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
 from snippets.planner.weights import stage_sizes
+from snippets.planner.weights.beside import beside_weights
 from snippets.planner.weights.errors import WeightsError
 from snippets.units import GIB
 
@@ -55,6 +56,7 @@ class Steps:
 
     resolved: Resolved | None = None
     weights: tuple[int, ...] = ()  # one per pipeline stage
+    loaded: tuple[Loaded, ...] = ()  # their parts; () where they were given
     budgets: tuple[Budget, ...] = ()  # the same
     available: tuple[int, ...] = ()  # the same
     cache: CachePlan | None = None
@@ -81,7 +83,8 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     if fixed is None and not any(steps.resolved.stages):
         fixed = 0  # nothing is cached, and nothing measured (v1/engine/core.py:275)
     try:
-        steps.weights = _weights(config, card, args, given)
+        steps.loaded = _loaded(config, card, args, given, steps.resolved)
+        steps.weights = _weights(args, given, steps.loaded)
         steps.budgets = _budgets(config, card, args, steps, given)
     except (WeightsError, MissingFactError) as error:
         if fixed is None:
@@ -139,28 +142,40 @@ def _scaled(like: CachePlan, available: int) -> CachePlan | None:
     return replace(scaled, log_lines=log_lines("0.26.0", scaled))
 
 
-def _weights(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> tuple[int, ...]:
+def _weights(args: EngineArgs, given: Given, loaded: tuple[Loaded, ...]) -> tuple[int, ...]:
     """Of one rank of each stage."""
     if given.weights is not None:
         return (given.weights,) * args.pipeline_parallel_size
+    return tuple(stage.total for stage in loaded)
+
+
+def _loaded(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given, resolved: Resolved) -> tuple[Loaded, ...]:
+    """What is counted: the parameters, the drafter's on the last stage, and what loading leaves beside them."""
+    if given.weights is not None:
+        return ()
+    capability = gpu.compute_capability
     counted = _WEIGHTS.get(
-        config,
-        gpu,
-        args,
-        lambda: tuple(size.num_bytes for size in stage_sizes(config, args, gpu.compute_capability)),
+        config, gpu, args, lambda: tuple(size.num_bytes for size in stage_sizes(config, args, capability))
     )
-    *others, last = counted
-    return (*others, last + drafter_bytes(config, args, gpu))
+    drafters = (*(0,) * (len(counted) - 1), drafter_bytes(config, args, gpu))
+    beside = beside_weights(config, args, resolved.max_num_batched_tokens, capability)
+    return tuple(
+        Loaded(parameters, drafter, more.rotary_tables, more.mla_copies, more.buffers)
+        for parameters, drafter, more in zip(counted, drafters, beside, strict=True)
+    )
 
 
 def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:
     resolved = steps.resolved
     assert resolved is not None
     are_given = given.weights is not None
-    return tuple(
+    budgets = tuple(
         estimate_budget(config, gpu, args, resolved, weights, are_given, pp_rank=rank)
         for rank, weights in enumerate(steps.weights)
     )
+    if are_given:
+        return budgets
+    return tuple(replace(budget, loaded=loaded) for budget, loaded in zip(budgets, steps.loaded, strict=True))
 
 
 def _check_numbers(args: EngineArgs) -> None:

@@ -23,7 +23,7 @@ _QWEN3_NEXT = Recipe(
 _QWEN3_5 = replace(_QWEN3_NEXT, head_on="end", tower="qwen3_vl")
 _EVERYWHERE = Recipe(embedding_on="everywhere", head_on="everywhere", norm_on="everywhere")
 _GEMMA2 = replace(_EVERYWHERE, mlp_bias=False, norms=4, tied=True)
-_GEMMA3 = replace(_GEMMA2, qk_norm="head")
+_GEMMA3 = replace(_GEMMA2, qk_norm="head", rotary="by_kind")
 _DEEPSEEK = Recipe(moe="deepseek", mlp_bias=False, nextn=True)
 _GPT2 = Recipe(
     mlp="plain",
@@ -33,6 +33,7 @@ _GPT2 = Recipe(
     mlp_bias=True,
     tied=True,
     positions="plain",
+    rotary="none",
     embedding_on="everywhere",
     head_on="everywhere",
     norm_on="everywhere",
@@ -59,9 +60,9 @@ FAMILIES: dict[str, Recipe] = {
     "Qwen3NextForCausalLM": _QWEN3_NEXT,
     "Qwen3_5ForConditionalGeneration": _QWEN3_5,
     "Qwen3_5MoeForConditionalGeneration": _QWEN3_5,
-    "Exaone4ForCausalLM": replace(_QWEN3, qkv_bias=False),
+    "Exaone4ForCausalLM": replace(_QWEN3, qkv_bias=False, rotary="windows"),
     "Olmo2ForCausalLM": replace(_EVERYWHERE, qk_norm="whole", output_bias=False, mlp_bias=False),
-    "Olmo3ForCausalLM": replace(_EVERYWHERE, qk_norm="whole", output_bias=False, mlp_bias=False),
+    "Olmo3ForCausalLM": replace(_EVERYWHERE, qk_norm="whole", output_bias=False, mlp_bias=False, rotary="by_kind"),
     "GemmaForCausalLM": replace(_GEMMA2, norms=2),
     "Gemma2ForCausalLM": _GEMMA2,
     "Gemma2Model": _GEMMA2,
@@ -76,11 +77,13 @@ FAMILIES: dict[str, Recipe] = {
     "GlmMoeDsaForCausalLM": _DEEPSEEK,
     "Glm4MoeForCausalLM": Recipe(output_bias=False, mlp_bias=False, qk_norm="flag", moe="glm4", nextn=True),
     "MiMoV2FlashForCausalLM": Recipe(output_bias=False, mlp_bias=False, sinks="flags", moe="mimo", nextn=True),
-    "JambaForCausalLM": replace(_EVERYWHERE, qkv_bias=False, output_bias=False, mlp_bias=False, moe="jamba"),
+    "JambaForCausalLM": replace(
+        _EVERYWHERE, qkv_bias=False, output_bias=False, mlp_bias=False, moe="jamba", rotary="none"
+    ),
     "FalconH1ForCausalLM": _LLAMA,
     "FalconMambaForCausalLM": replace(_EVERYWHERE, norms=1, mlp="none"),
     "MambaForCausalLM": replace(_EVERYWHERE, norms=1, mlp="none", tied=True),
-    "NemotronHForCausalLM": replace(_EVERYWHERE, mlp="plain", norms=1, moe="nemotron_h"),
+    "NemotronHForCausalLM": replace(_EVERYWHERE, mlp="plain", norms=1, moe="nemotron_h", rotary="none"),
     "OPTForCausalLM": replace(_GPT2, positions="opt"),
     "GPT2LMHeadModel": _GPT2,
     "GPTBigCodeForCausalLM": replace(_GPT2, embedding_on="end", head_on="end", norm_on="end", replicated=True),

@@ -78,8 +78,13 @@ def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capabili
         return 0
     if spec.draft is None:
         raise WeightsError("speculative_config", "The drafter's config.json is missing.")
-    alone = replace(args, speculative=None, quantization=None, dtype=_dtype(config, args, compute_capability))
+    alone = draft_args(config, args, compute_capability)
     return stage_sizes(spec.draft, alone, compute_capability)[-1].num_bytes
+
+
+def draft_args(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> EngineArgs:
+    """What holds for a draft model of `config`."""
+    return replace(args, speculative=None, quantization=None, dtype=_dtype(config, args, compute_capability))
 
 
 def counting_of(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> Counting:

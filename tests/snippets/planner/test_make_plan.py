@@ -22,7 +22,8 @@ from snippets.units import GIB
 
 LLAMA = catalog_config("llama-3.1-8b")
 RTX_4090 = gpu("rtx-4090")
-LLAMA_WEIGHTS = 16_060_522_496  # bytes: vLLM's own model class on the meta device
+LLAMA_PARAMETERS = 16_060_522_496  # bytes: vLLM's own model class on the meta device
+LLAMA_WEIGHTS = LLAMA_PARAMETERS + 131_072 * 128 * 2  # with its rotary table: 14.9888 GiB, as log L095 prints
 
 
 def plan(given: dict[str, int] | None = None, **args: Any) -> Plan:
@@ -82,7 +83,7 @@ def test_kv_cache_memory_of_0_is_as_not_given() -> None:
 def test_a_cache_of_fixed_size_beyond_the_card_is_out_of_memory() -> None:
     made = plan(max_model_len=8192, kv_cache_memory_bytes=16 * GIB)
     assert made.errors[0].field == "kv_cache_memory_bytes"
-    assert "CUDA out of memory: weights and KV cache take 30.96 GiB of a card with 23.64 GiB." in made.errors[0].message
+    assert "CUDA out of memory: weights and KV cache take 30.99 GiB of a card with 23.64 GiB." in made.errors[0].message
     assert made.cache is made.cache_low is made.cache_high is None  # a server that ends so holds nothing
     assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made, made.errors[0].way_out))
 
@@ -279,8 +280,8 @@ def test_scaling_a_plan_to_other_memory_is_planning_with_it(key: str, share: flo
 def test_a_drafters_weights_stand_beside_the_models() -> None:
     drafter = catalog_config("llama-3.2-1b")
     made = plan(speculative=SpeculativeConfig("draft_model", 3, drafter), max_model_len=8192)
-    # meta-llama/Llama-3.2-1B: 1,235,814,400 parameters in BF16, its output matrix tied to the input
-    assert made.weights_bytes == LLAMA_WEIGHTS + 2 * 1_235_814_400
+    # meta-llama/Llama-3.2-1B: 1,235,814,400 parameters in BF16, its output matrix tied to the input; a rotary table
+    assert made.weights_bytes == LLAMA_WEIGHTS + 2 * 1_235_814_400 + 131_072 * 64 * 2
 
 
 def test_drafting_from_the_prompt_has_no_weights() -> None:
@@ -301,7 +302,8 @@ def test_mtp_layers_stand_beside_the_weights_and_give_a_plan() -> None:
     assert drafting.errors == alone.errors == ()
     shared = 2 * (129_280 // 8) * 7168 * 2  # embedding and lm_head of its own give way to the target's
     assert drafting.weights_bytes is not None and alone.weights_bytes is not None
-    assert drafting.weights_bytes - alone.weights_bytes >= 2_124_387_488 - shared
+    copy = 512 * 16 * (128 + 128) * 2  # kv_b_proj of its one layer in 16 bits: latent × heads × (key + value)
+    assert drafting.weights_bytes - alone.weights_bytes == 2_124_387_488 - shared + copy
 
 
 @pytest.mark.parametrize("method", ["medusa", "mlp_speculator", "eagle3", "draft_model"])
@@ -321,3 +323,15 @@ def test_a_card_without_bf16_holds_gemma_in_32_bits() -> None:
     made = make_plan(catalog_config("gemma-2-2b"), gpu("t4"), EngineArgs(max_model_len=4096))
     assert made.resolved is not None and made.resolved.dtype == "float32"
     assert made.weights_bytes is not None and made.weights_bytes >= 10_457_367_552
+
+
+def test_what_loading_leaves_beside_the_parameters_is_counted_and_opened() -> None:
+    """DeepSeek-V3 on 8 ranks: 85,140,130,848 bytes of parameters; its kv_b_proj is FP8 and is kept in 16 bits too."""
+    made = make_plan(catalog_config("deepseek-v3"), gpu("h200"), EngineArgs(tensor_parallel_size=8, max_model_len=8192))
+    copies = 61 * 512 * 16 * (128 + 128) * 2  # layers × latent × heads × (key + value) × 2 bytes
+    tables = 4096 * 40 * 64 * 2  # original positions × factor × rotary numbers × 2 bytes
+    assert made.weights_bytes == 85_140_130_848 + copies + tables
+    assert made.budget is not None and made.budget.weights_bytes == made.weights_bytes
+    opened = {number.name: number for number in made.explained}
+    assert opened["weights.mla_copies"].numbers == f"{copies:,} bytes"
+    assert opened["weights_bytes"].numbers == f"85,140,130,848 + {tables:,} + {copies:,}"

@@ -209,6 +209,7 @@ def test_what_no_memory_decides_is_shown_where_vllm_refuses_and_where_weights_ar
         assert "a block" in found.sections["pool"].figures[0].finding
         assert not any(row[0] == "printed by the log" for row in rows(found.sections["growth"], "Three answers"))
     assert found.sections["pool"].figures[0].finding == "All 32 layers cache alike: one group, 5 MiB a block"
+    assert found.sections["pool"].figures[0].detail == "A block holds 16 tokens in each of them."
 
 
 def test_a_layout_that_vllm_refuses_shows_its_words() -> None:
