@@ -17,6 +17,7 @@ WORDS = {
     "many": "{groups} groups take turns in one pool of {wide} layers' pages, {block} a block",
     "padding": "{n} places hold no layer and still take a page: groups share blocks, so all are equally wide.",
     "no padding": "Every place holds a layer.",
+    "alike": "A block holds {tokens} tokens in each of them.",
     "layer": "a layer's page of {page}",
     "empty": "no layer: padding",
     "tokens": "{tokens} tokens a block",
@@ -109,6 +110,8 @@ def pool_figure(shape: PoolShape, name: str, layout: Layout) -> Figure:
     else:
         finding = WORDS["many"].format(groups=count(len(shape.groups)), wide=count(shape.wide), block=block)
     detail = WORDS["padding"].format(n=count(shape.padding)) if shape.padding else WORDS["no padding"]
+    if len(shape.groups) == 1 and not shape.groups[0].is_state:
+        detail = WORDS["alike"].format(tokens=count(shape.groups[0].block_tokens))
     pages = memory_column([group.page_bytes for _, group in _rows(shape)])
     rows = tuple(
         (
