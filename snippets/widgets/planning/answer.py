@@ -51,7 +51,7 @@ WORDS = {
     "of memory": "{n} by memory",
     "held": "reserved to admit it",
     "marginal": "at full context",
-    "window": "its windows are full",
+    "window": "nothing more is kept",
     "counted": "counted from the config",
     "lacking": "{memory} too little",
     "typed": "as given",

@@ -18,6 +18,7 @@ WORDS = {
     "works": "Planned again with one change, this starts, at the low end of the error bar too:",
     "works given": "Planned again with one change, this starts:",
     "doubtful": "This starts only if the memory comes out as expected, not at the low end:",
+    "taken": "vLLM takes this, but the memory is then too small; set it, and see what helps:",
     "fewer bits": "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ): choose “Your own” and paste its "
     "config.json.",
     "weights": "Give their size: the figure in the line “Model loading took … GiB” of a start-up log.",
@@ -45,7 +46,7 @@ def _control(flag: str) -> str:
 def ways(way_out: str) -> list[str]:
     """The ways of one sentence: "These work, each alone: --a 1; --b 2 or 4." """
     _, colon, rest = way_out.strip().partition(": ")
-    if not colon or "--" not in rest or way_out.startswith(TAKEN):
+    if not colon or "--" not in rest:
         return []
     found = []
     for part in rest.rstrip(".").split("; "):
@@ -69,6 +70,13 @@ def _row(way_out: str, defaults: Mapping[str, str], said: str) -> tuple[Node, ..
     return (words(said), el("div", *buttons, class_="button-row")) if buttons else ()
 
 
+def _kind(surely: str, plan: Plan) -> str:
+    """What the buttons of a sentence promise."""
+    if surely.startswith(TAKEN):
+        return "taken"
+    return "works" if plan.budget else "works given"
+
+
 def weights_button() -> Element:
     """A button that opens the group of the weights' control and goes there."""
     return el("button", WORDS["open weights"], type="button", data_goto=WEIGHTS)
@@ -88,7 +96,7 @@ def _panel(error: PlanError, plan: Plan, defaults: Mapping[str, str]) -> Element
         return el("div", *inside, class_="refusal")
     surely, _, if_lucky = error.way_out.partition(DOUBTFUL)
     rows = (
-        *_row(surely, defaults, WORDS["works" if plan.budget else "works given"]),
+        *_row(surely, defaults, WORDS[_kind(surely, plan)]),
         *_row(DOUBTFUL + if_lucky, defaults, WORDS["doubtful"]),
     )
     if error.message.startswith(WEIGHTS_BEYOND) and plan.resolved and plan.resolved.quantization is None:

@@ -18,6 +18,7 @@ from snippets.widgets.parts.nodes import Node, table, words
 from snippets.widgets.planning.question import Answered, answered
 
 WORDS = {
+    "no layout": "Nothing is laid out yet: see above.",
     "none": "No layer keeps a cache that a request could hold.",
     "three": "Three answers, easily taken for one",
     "asked": "asked",
@@ -59,7 +60,9 @@ def growth_section(values: Values, layout: Layout) -> Shown:
     """The drawing, the three answers, and the gain of FP8 by length."""
     found = answered(values)
     nothing = Figure(NAME, "", "")
-    if found is None or found.plan.layout is None or found.plan.resolved is None or not found.plan.layout.groups:
+    if found is None or found.plan.layout is None or found.plan.resolved is None:
+        return Shown((words(WORDS["no layout"]),), (nothing,))
+    if not found.plan.layout.groups:
         return Shown((words(WORDS["none"]),), (nothing,))
     cache, resolved = found.plan.layout, found.plan.resolved  # known without memory or weights too
     curve, fp8 = length_curve(cache, resolved), _fp8(found)

@@ -23,6 +23,7 @@ from snippets.widgets.planning.refusal import weights_button
 
 WORDS = {
     "none": "Choose a model first.",
+    "no cache": "There is no KV cache to share out: whatever card holds the weights, holds the model.",
     "uncounted": "The weights of this model are not counted here, so its layouts are not known. "
     "Give the weights of one card for the layout that is set.",
     "refused": "vLLM refuses every layout. The first: {why}",
@@ -93,6 +94,8 @@ def layouts_section(values: Values, layout: Layout) -> Shown:
     found = answered(values)
     if found is None:
         return Shown(after=(words(WORDS["none"]),))
+    if found.plan.cache is not None and not found.plan.cache.groups:
+        return Shown(after=(words(WORDS["no cache"], "part-finding"),))
     asked = found.question
     cards = int(values["cards"] or asked.cards)
     card = asked.gpu or unnamed_card(asked.total_bytes)

@@ -13,7 +13,8 @@ from snippets.widgets.parts.nodes import Node, el, paragraphs, table, words
 from snippets.widgets.planning.question import answered
 
 WORDS = {
-    "none": "No layer keeps a cache in this plan.",
+    "no layout": "Nothing is laid out yet: see above.",
+    "none": "No layer of this model keeps a cache.",
     "block": "A block of {tokens} tokens, and why",
     "waste": "On average {waste} of a request's last blocks stay empty.",
     "reuse": "What prefix caching takes over when a prompt comes again",
@@ -48,7 +49,8 @@ def pool_section(values: Values, layout: Layout) -> Shown:
     found = answered(values)
     cache = found.plan.layout if found else None  # known without memory or weights too
     if found is None or cache is None or not cache.groups or found.plan.resolved is None:
-        return Shown((words(WORDS["none"]),), (Figure(NAME, "", ""),))
+        said = WORDS["none" if cache is not None else "no layout"]
+        return Shown((words(said),), (Figure(NAME, "", ""),))
     blocks = block_size(found.plan.resolved, cache, found.question.args.speculative)
     return Shown((), (pool_figure(_shape(cache), NAME, layout),), (*_why(blocks), *_reuse(blocks, cache)))
 

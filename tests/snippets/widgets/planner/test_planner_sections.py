@@ -122,6 +122,13 @@ def test_layouts_of_weights_that_are_not_counted_are_one_sentence() -> None:
     assert not any(elements(node, "table") for node in shown.after)
 
 
+def test_sections_of_an_encoder_say_that_there_is_no_cache() -> None:
+    found = answer("layouts", "growth", "pool", model="paste", config=FIELDS["BAAI/bge-m3"], max_model_len="512")
+    for name in ("layouts", "growth", "pool"):
+        assert "cache" in said(found.sections[name]), name
+        assert not any(elements(node, "table") for node in found.sections[name].after), name
+
+
 def test_a_price_gives_a_bound_in_the_same_currency_and_none_without_it() -> None:
     with_price = said(answer("speed", price="2", batch="1", context="1").sections["speed"])
     assert "per million tokens answered by this load, at 2" in with_price

@@ -148,6 +148,17 @@ def test_ways_out_are_read_as_settings(sentence: str, found: list[dict[str, str]
     assert [changes(way) for way in ways(sentence)] == found
 
 
+def test_a_setting_that_is_taken_without_memory_for_it_is_no_promise() -> None:
+    """DeepSeek-V4-Flash caches in FP8 alone, and its weights do not fit one H200."""
+    state = {"model": "deepseek-v4-flash", "gpu": "h200", "max_model_len": ""}
+    top = answer(**state).sections["answer"]
+    assert "vLLM takes this, but the memory is then too small" in said(top)
+    button = next(one for node in top.before for one in elements(node, "button"))
+    changed = state | json.loads(button.attributes["data-values"])
+    assert changed["kv_cache_dtype"] == "fp8"
+    assert "--tensor-parallel-size" in said(answer(**changed).sections["answer"])
+
+
 def test_weights_in_16_bits_beyond_the_card_may_be_had_in_fewer() -> None:
     large = said(answer(model="gemma-3-27b").sections["answer"])
     assert "in 8 or 4 bits" in large and "CUDA out of memory" in large
