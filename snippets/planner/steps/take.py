@@ -19,12 +19,13 @@ from snippets.planner.steps.drafter_weights import drafter_bytes
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
 from snippets.planner.weights import stage_sizes
-from snippets.planner.weights.beside import beside_weights
+from snippets.planner.weights.beside import Beside, beside_weights
 from snippets.planner.weights.errors import WeightsError
 from snippets.units import GIB
 
 _SETTINGS: Kept[Resolved] = Kept(all_but_memory)
 _WEIGHTS: Kept[tuple[int, ...]] = Kept(layout)
+_BESIDE: Kept[tuple[Beside, ...]] = Kept(all_but_memory)
 
 
 LARGEST = 2**62
@@ -86,7 +87,7 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
         steps.loaded = _loaded(config, card, args, given, steps.resolved)
         steps.weights = _weights(args, given, steps.loaded)
         steps.budgets = _budgets(config, card, args, steps, given)
-    except (WeightsError, MissingFactError) as error:
+    except (WeightsError, ConfigError, MissingFactError) as error:
         if fixed is None:
             steps.failures.append(error)
             return steps
@@ -158,7 +159,8 @@ def _loaded(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given, resol
         config, gpu, args, lambda: tuple(size.num_bytes for size in stage_sizes(config, args, capability))
     )
     drafters = (*(0,) * (len(counted) - 1), drafter_bytes(config, args, gpu))
-    beside = beside_weights(config, args, resolved.max_num_batched_tokens, capability)
+    batched = resolved.max_num_batched_tokens
+    beside = _BESIDE.get(config, gpu, args, lambda: beside_weights(config, args, batched, capability))
     return tuple(
         Loaded(parameters, drafter, more.rotary_tables, more.mla_copies, more.buffers)
         for parameters, drafter, more in zip(counted, drafters, beside, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shlex
@@ -260,6 +261,16 @@ def test_an_unsupported_speculative_method_is_refused_by_name() -> None:
     made = plan(speculative=SpeculativeConfig("telepathy", 3), max_model_len=8192)
     assert "telepathy" in made.errors[0].message
     assert made.errors[0].way_out == "This works: leave --speculative-config out."
+
+
+def test_a_field_that_the_weights_need_is_named_where_it_is_missing() -> None:
+    """Reduced copies of multimodal configs lack the tower's sizes."""
+    entry = json.loads(json.dumps(dict(config_entries()["gemma-3-27b"].config)))
+    del entry["vision_config"]["hidden_size"]
+    made = make_plan(read_config(entry), RTX_4090, EngineArgs(max_model_len=8192))
+    assert (made.errors[0].field, made.cache) == ("vision_config.hidden_size", None)
+    assert "vision_config.hidden_size is missing" in made.errors[0].message
+    assert not made.errors[0].from_vllm and made.layout is not None
 
 
 def test_the_same_question_gets_the_same_answer() -> None:
