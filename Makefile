@@ -41,6 +41,7 @@ $(SITE)/.built: $(VENV)/.site node_modules/.installed .cache/built-from $(SOURCE
 	$(PY) -m tools.assets
 	@rm -rf $(SITE).new
 	$(PY) -m mkdocs build --strict --site-dir $(SITE).new
+	$(PY) -m tools.search_worker $(SITE).new
 	@rm -rf $(SITE) && mv $(SITE).new $(SITE)
 	@touch $@
 
