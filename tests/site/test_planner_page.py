@@ -6,7 +6,7 @@ import json
 from urllib.parse import unquote
 
 import pytest
-from conftest import Opens, answered, keep, live, reset, settle, until
+from conftest import Opens, answered, keep, live, put, reset, settle, until
 from playwright.sync_api import Locator, Page
 
 from snippets.catalog.configs import config_entries
@@ -248,6 +248,63 @@ def test_a_link_with_a_config_that_is_too_long_asks_for_it(site: str, opens: Ope
     page = live(opens(f"{site}{PAGE}#{fragment(WIDGET, {'model': 'paste'})},config:paste-again"))
     assert "paste it again" in page.inner_text(f"{CONFIG}-error")
     assert said(page).startswith("Paste a config.json")
+
+
+def test_an_unknown_model_in_a_link_gets_one_short_sentence_and_no_plan(site: str, opens: Opens) -> None:
+    page = live(opens(f"{site}{PAGE}#planner=model:gpt-5,max_num_seqs:8"))
+    assert page.inner_text("#planner-model-error") == "Model has no “gpt-5”: choose one from the list."
+    assert page.evaluate("document.querySelector('#planner-model').value") == "gpt-5"
+    assert not page.is_visible("#planner [data-said]") and not page.is_visible("#planner-take")
+    page.select_option("#planner-model", "qwen3-8b")
+    settle(page)
+    assert page.url.endswith("#planner=model:qwen3-8b,max_num_seqs:8")
+    assert readout(page, "tokens") == expected("tokens", model="qwen3-8b", max_num_seqs="8")
+
+
+def test_half_a_character_in_a_config_is_no_trouble_and_a_preset_leaves_what_was_pasted(planner: Page) -> None:
+    planner.select_option("#planner-model", "paste")
+    half = json.dumps(json.loads(LLAMA) | {"architectures": ["LlamaForCausalLM", "\ud83d"]})
+    put(planner, CONFIG, half)
+    assert planner.evaluate(STATUS) == "Live"
+    assert readout(planner, "tokens") == expected("tokens", model="paste", config=LLAMA)
+    planner.get_by_role("button", name="One that is refused").click()
+    settle(planner)
+    planner.select_option("#planner-model", "paste")
+    settle(planner)
+    assert planner.input_value(CONFIG) == half
+
+
+FITS = """() => [...document.querySelectorAll('#planner .control:not([hidden])')].flatMap((control) => {
+  const room = control.getBoundingClientRect();
+  return [...control.querySelectorAll('input:not(.control-file), .control-unit, label, select, textarea, button')]
+    .filter((one) => one.checkVisibility() && !one.closest('.segments'))
+    .filter((one) => {
+      const {left, right, width} = one.getBoundingClientRect();
+      return width < 30 && one.matches('[type=text]') || left < room.left - 1 || right > room.right + 1;
+    }).map((one) => control.dataset.control + ' ' + one.outerHTML.slice(0, 60));
+})"""
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_every_control_fits_its_column_at_every_width_with_all_groups_open(
+    site: str, opens: Opens, touch: bool
+) -> None:
+    page = opens(f"{site}{PAGE}", touch=touch)
+    page.evaluate("for (const details of document.querySelectorAll('main details')) details.open = true")
+    for width in (1280, 1024, 768, 360, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(FITS) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_the_second_column_of_a_table_is_in_view(site: str, opens: Opens) -> None:
+    page = opens(f"{site}{PAGE}", width=360, touch=True)
+    page.evaluate("for (const details of document.querySelectorAll('#planner details')) details.open = true")
+    cut = page.evaluate("""[...document.querySelectorAll('#planner .part-scroll')].filter((scroll) => {
+      const second = scroll.querySelector('tbody td').getBoundingClientRect();
+      return second.right > scroll.getBoundingClientRect().right + 1;
+    }).map((scroll) => scroll.innerText.slice(0, 80))""")
+    assert cut == []
 
 
 def test_models_and_cards_are_found_by_typing(planner: Page) -> None:

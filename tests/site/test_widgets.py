@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from conftest import SITE, Opens, answered, go, live, pages, reset, settle
+from conftest import SITE, Opens, answered, go, keep, pages, reset, settle
 from playwright.sync_api import Page
 
 from snippets.draw.figure import LAYOUTS, Layout
@@ -70,11 +70,7 @@ def states(one: Widget) -> Iterator[dict[str, str]]:
 @pytest.fixture(scope="session")
 def live_pages(site: str, opener: Opens) -> dict[str, Page]:
     """Pages with widgets, live, opened once."""
-    found: dict[str, Page] = {}
-    for path in sorted(set(shown().values())):
-        found[path] = live(opener(f"{site}{path}"))
-        opener.opened.remove(found[path])
-    return found
+    return {path: keep(opener, f"{site}{path}") for path in sorted(set(shown().values()))}
 
 
 @pytest.fixture
