@@ -32,7 +32,7 @@ export class Actions {
     const next = actions[button.dataset.action ?? ""] ?? null;
     const patch = next ?? actions[button.dataset.restart ?? ""] ?? null;
     button.dataset.patch = JSON.stringify(patch);
-    button.disabled = patch === null;
+    button.ariaDisabled = patch === null ? "true" : null; // it keeps the focus, which a disabled one loses
     if (button !== this.#player) return;
     if (next) this.#next = setTimeout(() => this.#step(button), PLAY_MS);
     else this.pause();
@@ -40,6 +40,7 @@ export class Actions {
 
   /** @param {HTMLButtonElement} button */
   press(button) {
+    if (button.ariaDisabled) return;
     if (button.dataset.pause) {
       this.#player = button;
       button.dataset.play = button.textContent ?? "";

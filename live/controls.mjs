@@ -8,6 +8,8 @@
  */
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
+const MOST_UNREAD = 200; // characters of a wrong text in a link
+
 /** Write text only where it changes, so that nothing is announced twice. @param {Element | null} element @param {string} text */
 export function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
@@ -40,6 +42,22 @@ export class Control {
     return accepted;
   }
 
+  /** What stands in a link for a text that is wrong, or not yet read. @param {string} typed */
+  unread(typed) {
+    return typed.slice(0, MOST_UNREAD);
+  }
+
+  /** Learn what stands in the address for it. @param {string} _link */
+  keep(_link) {}
+
+  /** Whether a link holds nothing of what was typed. */
+  isLeftOut = false;
+
+  /** Whether its value is none of its list. */
+  get isUnknown() {
+    return false;
+  }
+
   /** The text that a link gives, or the page's own where the link gives none. @param {string} [text] */
   fromLink(text) {
     return text ?? this.base;
@@ -67,6 +85,13 @@ export class Control {
   /** A value in words, with its unit. @param {string} accepted */
   value(accepted) {
     return `${accepted} ${this.root.dataset.unit ?? ""}`.trim();
+  }
+
+  /** Bring it into view and go there, out of a group that is closed. */
+  open() {
+    this.root.closest("details")?.setAttribute("open", "");
+    this.root.scrollIntoView({ block: "center" });
+    this.fields[0]?.focus({ preventScroll: true });
   }
 
   /** @param {string} message empty when the text is right @param {[number, number]} [_place] line and column in it */
@@ -180,8 +205,20 @@ class ChoiceControl extends Control {
     return option?.text ?? radio?.closest("label")?.textContent ?? accepted;
   }
 
+  /** The option for a text that is not in the list: what a link says is kept, and seen. */
+  #unknown = Object.assign(document.createElement("option"), { hidden: true });
+
+  get isUnknown() {
+    return this.select !== null && this.#unknown.selected;
+  }
+
   /** @param {string} text */
   write(text) {
+    this.#unknown.remove();
+    if (this.select && !this.options.some(({ value }) => value === text)) {
+      Object.assign(this.#unknown, { value: text, text: `“${text.slice(0, MOST_UNREAD)}”` });
+      this.select.prepend(this.#unknown);
+    }
     if (this.select) this.select.value = text;
     for (const radio of this.radios) radio.checked = radio.value === text;
   }
@@ -190,7 +227,9 @@ class ChoiceControl extends Control {
   look(look, accepted) {
     super.look(look, accepted);
     const labels = new Map((look.options ?? this.options).map(({ value, label }) => [value, label]));
+    if (!this.#unknown.selected) this.#unknown.remove();
     for (const option of this.select?.options ?? []) {
+      if (option === this.#unknown) continue;
       option.hidden = option.disabled = !labels.has(option.value);
       setText(option, labels.get(option.value) ?? option.text);
     }

@@ -17,7 +17,10 @@ function decoded(text) {
 }
 
 /** Half a character cannot be encoded; it becomes the mark for what is unknown. @param {string} text */
-const encoded = (text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+export const wellFormed = (text) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+
+/** @param {string} text */
+export const encoded = (text) => encodeURIComponent(wellFormed(text));
 
 /** @param {string} text @param {string} mark @returns {[string, string]} */
 function cut(text, mark) {

@@ -113,6 +113,13 @@ export function show(root, results, layout) {
   }
 }
 
+/** The answer in a few words, to be read aloud. @param {Element} root */
+export function finding(root) {
+  const answers = [...root.querySelectorAll("[data-said]")];
+  const findings = answers.length ? answers : [...root.querySelectorAll("figcaption > strong")];
+  return findings.map((one) => one.textContent).join(". ");
+}
+
 /** The width that is drawn for now, by what the style sheet shows. @param {Element} root @returns {Layout} */
 export function layoutOf(root) {
   const wide = root.querySelector(".drawing-wide");

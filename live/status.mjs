@@ -6,6 +6,8 @@ import * as python from "./python.mjs";
 export class Status {
   /** @type {HTMLElement} */
   #root;
+  /** What was done last, until the next change. */
+  #said = "";
 
   /** @param {HTMLElement} root the widget */
   constructor(root) {
@@ -27,9 +29,15 @@ export class Status {
     return this.#words("empty");
   }
 
-  /** Say what was just done. @param {string} key @param {string} [file] */
-  say(key, file = "") {
-    setText(this.#line, this.#words(key, { file }));
+  /** Say what was just done. @param {string} key @param {Record<string, string>} [filled] */
+  say(key, filled = {}) {
+    this.#said = this.#words(key, filled);
+    setText(this.#line, this.#said);
+  }
+
+  /** What was done is no longer the last. */
+  forget() {
+    this.#said = "";
   }
 
   /** Show where Python stands. @param {string} broken why the last state was not answered @param {() => string} standing */
@@ -41,8 +49,12 @@ export class Status {
     const isRefused = shown === "ready" && this.#root.hasAttribute("data-refused");
     const why = broken || reason || this.#words("unreachable");
     const filled = { reason: why, settings: isRefused ? standing() : "" };
-    setText(this.#line, this.#words(isRefused ? "refused" : said, filled));
+    const refused = this.#root.hasAttribute("data-unknown") ? "unknown" : "refused";
+    const done = shown === "ready" && !isRefused ? this.#said : "";
+    setText(this.#line, done || this.#words(isRefused ? refused : said, filled));
     const retry = /** @type {HTMLElement} */ (this.#root.querySelector("[data-tool=retry]"));
-    retry.hidden = phase !== "failed" && phase !== "slow";
+    const hasNothing = phase !== "failed" && phase !== "slow";
+    if (hasNothing && retry === document.activeElement) this.#root.focus({ preventScroll: true });
+    retry.hidden = hasNothing;
   }
 }

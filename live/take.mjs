@@ -1,7 +1,7 @@
 // @ts-check
 /** What the reader takes along: code copied, files saved. Each says how it went through `say`. */
 
-/** @typedef {(key: string, file?: string) => void} Say */
+/** @typedef {(key: string, filled?: Record<string, string>) => void} Say */
 
 /** @param {string} text @param {Say} say @param {string} done @param {string} refused */
 export async function copyText(text, say, done, refused) {
@@ -29,5 +29,5 @@ export function save({ name, mime, text }, say) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000); // the browser reads it after the click
-  say("saved", name);
+  say("saved", { file: name });
 }

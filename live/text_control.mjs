@@ -1,10 +1,24 @@
 // @ts-check
 /** A text of many lines: typed, pasted, dropped as a file or picked. The file is read here and goes nowhere else. */
-import { Control } from "./controls.mjs";
+import { Control, setText } from "./controls.mjs";
+import { takeDrops } from "./drop.mjs";
+import { encoded, wellFormed } from "./fragment.mjs";
+import { keep, nameOf, recall } from "./kept.mjs";
+
+/** Whether a link has room for a text. @param {string} text @param {number} most characters, as encoded */
+const isShort = (text, most) => text.length <= most && encoded(text).length <= most;
 
 export class TextControl extends Control {
   /** Line and column of the error, from 1. @type {[number, number] | undefined} */
   #place;
+  /** What Python says stands for the text in a link. */
+  #link = "";
+  /** What stands for it in the address, and the text, as kept last. @type {[string, string]} */
+  #kept = ["", ""];
+  /** The text that a file replaced. */
+  #before = "";
+  /** Whether the link holds nothing of it. */
+  isLeftOut = false;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -18,13 +32,10 @@ export class TextControl extends Control {
       this.#open(this.picker.files?.[0]);
       this.picker.value = ""; // the same file again is a change too
     });
-    root.addEventListener("dragover", (event) => this.#over(event));
-    root.addEventListener("dragleave", () => root.removeAttribute("data-over"));
-    root.addEventListener("drop", (event) => {
-      const file = this.#over(event) ? event.dataTransfer?.files[0] : undefined;
-      root.removeAttribute("data-over");
-      this.#open(file);
-    });
+    this.back = /** @type {HTMLButtonElement} */ (root.querySelector("[data-back]"));
+    this.back.addEventListener("click", () => this.#replace(this.#before));
+    this.field.addEventListener("input", () => (this.back.hidden = true));
+    takeDrops(root, (file) => this.#open(file));
   }
 
   /** Wait with the answer until the reader pauses. */
@@ -40,16 +51,45 @@ export class TextControl extends Control {
     return this.field.defaultValue;
   }
 
-  /** What Python says stands for the text in a link. */
-  #link = "";
-
   inLink() {
-    return this.root.hidden ? this.base : this.#link;
+    const isNone = this.root.hidden || !this.field.value.trim();
+    if (isNone) return this.base;
+    return this.#link === this.root.dataset.notInLink ? this.#mark : this.#link;
   }
 
-  /** What was typed stays where a link says nothing else. @param {string} [text] */
+  unread() {
+    if (this.root.hidden) return this.base;
+    return isShort(this.field.value, Number(this.root.dataset.mostInLink)) ? this.field.value : this.#mark;
+  }
+
+  /** What a link says in place of a text that is too long for it. */
+  get #mark() {
+    return `${this.root.dataset.notInLink}-${nameOf(this.field.value)}`;
+  }
+
+  /** Where this tab keeps the text. */
+  get #shelf() {
+    return `serving-widget ${this.field.id}`;
+  }
+
+  /** What was typed in this tab stays where a link says nothing else. @param {string} [text] */
   fromLink(text) {
-    return text === undefined || text === this.#link ? this.field.value : text;
+    const [link, own] = this.#kept;
+    if (text === undefined) return this.field.value || (recall(this.#shelf, "") ?? "");
+    return text === link ? own : (recall(this.#shelf, text) ?? text);
+  }
+
+  /** @param {string} said */
+  keep(said) {
+    const link = wellFormed(said); // as it is read again
+    const text = this.field.value;
+    this.isLeftOut = link.startsWith(`${this.root.dataset.notInLink}`);
+    if (link === this.#kept[0] && text === this.#kept[1]) return;
+    this.#kept = [link, text];
+    const isKept = keep(this.#shelf, link, text);
+    const note = /** @type {HTMLElement} */ (this.root.querySelector(".control-kept"));
+    const { inTab = "", notInTab = "" } = note.dataset;
+    setText(note, this.isLeftOut ? (isKept ? inTab : notInTab) : "");
   }
 
   read() {
@@ -78,19 +118,21 @@ export class TextControl extends Control {
     this.there.hidden = !place;
   }
 
-  /** Whether a file is dragged here; then it may be dropped. @param {DragEvent} event */
-  #over(event) {
-    const isFile = event.dataTransfer?.types.includes("Files") ?? false;
-    if (isFile) event.preventDefault();
-    this.root.toggleAttribute("data-over", isFile);
-    return isFile;
-  }
-
   /** @param {File | undefined} file */
   async #open(file) {
     if (!file) return;
     if (file.size > Number(this.root.dataset.most)) return this.complain(this.root.dataset.tooLarge ?? "");
-    this.field.value = await file.text();
+    const text = await file.text();
+    const before = this.field.value;
+    this.#replace(text);
+    this.#before = before;
+    this.back.hidden = !before.trim() || before === text;
+  }
+
+  /** Put another text in place of the one that stands there, as if it had been typed. @param {string} text */
+  #replace(text) {
+    this.field.focus({ preventScroll: true });
+    this.field.value = text;
     this.field.dispatchEvent(new Event("input", { bubbles: true }));
   }
 

@@ -5,13 +5,15 @@
  */
 import { Actions } from "./actions.mjs";
 import { addKind, controlsIn, setText } from "./controls.mjs";
-import { parse, write } from "./fragment.mjs";
+import { parse } from "./fragment.mjs";
 import { markPresets, showPressed } from "./presets.mjs";
 import * as python from "./python.mjs";
-import { layoutOf, sectionsIn, seenIn, show } from "./results.mjs";
+import { finding, layoutOf, sectionsIn, seenIn, show } from "./results.mjs";
+import { isSame, leftOut, openMoments, putInAddress, standing, textsOf } from "./settings.mjs";
 import { Status } from "./status.mjs";
 import { copyCode, copyText, save } from "./take.mjs";
 import { TextControl } from "./text_control.mjs";
+import { Undo } from "./undo.mjs";
 
 /** @typedef {import("./results.mjs").Layout} Layout */
 /** @typedef {import("./results.mjs").Results} Results */
@@ -29,7 +31,7 @@ const BOTH = /** @type {Layout[]} */ (["wide", "narrow"]);
 export class ServingWidget extends HTMLElement {
   #controls = controlsIn(this);
   /** What the page opens with. */
-  #base = this.#textsOf((control) => control.base);
+  #base = textsOf(this.#controls, (control) => control.base);
   #typed = { ...this.#base };
   /** @type {State} the last state Python accepted */
   #accepted = {};
@@ -55,13 +57,9 @@ export class ServingWidget extends HTMLElement {
   /** A long text that is being typed. @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   #status = new Status(this);
+  #undo = new Undo(this);
   /** The page the widget stands on. */
   #path = "";
-
-  /** @param {(control: import("./controls.mjs").Control) => string} text @returns {State} */
-  #textsOf(text) {
-    return Object.fromEntries([...this.#controls].map(([name, control]) => [name, text(control)]));
-  }
 
   get name() {
     return this.getAttribute("name") ?? "";
@@ -84,7 +82,6 @@ export class ServingWidget extends HTMLElement {
     this.addEventListener("click", this);
     this.addEventListener("toggle", this, { capture: true });
     for (const element of this.querySelectorAll(":disabled")) {
-      if (element instanceof HTMLButtonElement && element.dataset.patch === "null") continue;
       if (element instanceof HTMLOptionElement) continue;
       element.removeAttribute("disabled");
     }
@@ -106,7 +103,7 @@ export class ServingWidget extends HTMLElement {
   /** Set the widget as a link says; what the link does not name is as the page opens. @param {Map<string, string>} [settings] */
   restore(settings = new Map()) {
     this.#pause();
-    this.#set(this.#textsOf((control) => control.fromLink(settings.get(control.name))));
+    this.#set(textsOf(this.#controls, (control) => control.fromLink(settings.get(control.name))));
   }
 
   /** @param {Event} event */
@@ -117,7 +114,7 @@ export class ServingWidget extends HTMLElement {
       if (!control) return;
       this.#pause();
       this.#typed[control.name] = control.read(target);
-      this.#openMoments(control);
+      openMoments(this.#controls, control, this.#typed, this.#base);
       clearTimeout(this.#typing);
       this.#typing = undefined;
       if (control.isSlow) this.#typing = setTimeout(() => this.#changed(), PAUSE_MS);
@@ -130,39 +127,49 @@ export class ServingWidget extends HTMLElement {
     }
   }
 
-  /** @param {import("./controls.mjs").Control} used the control that the reader has set */
-  #openMoments(used) {
-    for (const [name, control] of this.#controls) {
-      if (!control.momentary || control === used) continue;
-      this.#typed[name] = this.#base[name] ?? "";
-      control.write(this.#base[name] ?? "");
-    }
-  }
-
   /** @param {HTMLButtonElement} button */
   #pressed(button) {
-    const { values, action, tool, copy, file } = button.dataset;
+    const { values, action, tool, copy, file, goto } = button.dataset;
     const playing = this.#actions.isPlayer(button);
-    const say = (/** @type {string} */ key) => this.#status.say(key);
+    /** @type {import("./take.mjs").Say} */
+    const say = (key, filled) => this.#status.say(key, filled);
     this.#wanted = undefined;
     this.#pause();
     if (values) this.#set({ ...this.#typed, ...JSON.parse(values) });
     else if (copy !== undefined) copyCode(button, say);
     else if (file) this.#save(file);
-    else if (tool === "reset") this.#set({ ...this.#base });
-    else if (tool === "copy") {
-      this.writeLink();
-      copyText(location.href, say, "copied", "uncopied");
-    } else if (tool === "retry") python.retry();
+    else if (goto) this.#controls.get(goto)?.open();
+    else if (tool === "reset") this.#reset();
+    else if (tool === "undo") {
+      this.#set(this.#undo.take());
+      say("undone");
+    } else if (tool === "copy") this.#copyLink(say);
+    else if (tool === "retry") python.retry();
     else if (action && !playing && this.#read !== this.#version) {
       this.#wanted = button; // what it would do is known with the answer that is under way
       python.start();
     } else if (action && !playing) this.#actions.press(button);
   }
 
+  #reset() {
+    const before = { ...this.#typed };
+    this.#set({ ...this.#base });
+    if (isSame(this.#controls, before, this.#typed)) return;
+    this.#undo.offer(before);
+    this.#status.say("reset");
+  }
+
+  /** Copy the address, and say what it does not hold. @param {import("./take.mjs").Say} say */
+  #copyLink(say) {
+    this.writeLink();
+    const missing = leftOut(this.#controls);
+    const partly = missing ? "Partly" : "";
+    copyText(location.href, (key) => say(key + partly, { missing }), "copied", "uncopied");
+  }
+
   /** @param {State} typed */
   #set(typed) {
-    const same = [...this.#controls.keys()].every((name) => typed[name] === this.#typed[name]);
+    const same = isSame(this.#controls, typed, this.#typed);
     for (const [name, control] of this.#controls) control.write(typed[name] ?? "");
     this.#typed = typed;
     if (!same) this.#changed();
@@ -176,13 +183,15 @@ export class ServingWidget extends HTMLElement {
   /** @param {string} file */
   async #save(file) {
     const made = await python.ask({ widget: this.name, state: this.#typed, kept: this.#accepted, file });
-    if (made.failed === undefined) save(made, (key, name) => this.#status.say(key, name));
+    if (made.failed === undefined) save(made, (key, filled) => this.#status.say(key, filled));
   }
 
   #changed() {
     clearTimeout(this.#typing);
     this.#typing = undefined;
     this.#version++;
+    this.#undo.forget();
+    this.#status.forget();
     this.#stale = new Set(BOTH);
     this.#old = new Set(sectionsIn(this));
     if (python.state().phase !== "ready") this.setAttribute("data-waiting", "");
@@ -190,6 +199,7 @@ export class ServingWidget extends HTMLElement {
     markPresets(this, (name) => this.#now(name));
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => this.#settled(), SETTLED_MS);
+    this.#tell();
     this.#pump();
   }
 
@@ -218,13 +228,17 @@ export class ServingWidget extends HTMLElement {
   /** @param {Answer} answer @param {Layout} layout @param {boolean} current whether nothing changed since it was asked for */
   #show(answer, layout, current) {
     this.#broken = current ? (answer.failed ?? "") : this.#broken;
+    if (this.#broken) this.#actions.pause();
+    const hadFocus = this.contains(document.activeElement);
     if (answer.failed === undefined) {
       show(this, answer, layout); // a late answer still moves the drawing along while a slider is dragged
       if (current) this.#accept(answer);
       if (current) for (const name of Object.keys(answer.sections)) this.#old.delete(name);
     }
+    if (hadFocus && !this.contains(document.activeElement)) this.focus({ preventScroll: true }); // its button is gone
     if (current) this.removeAttribute("data-waiting");
     this.#showStatus();
+    this.#tell();
   }
 
   /** @param {Answer} answer */
@@ -237,14 +251,16 @@ export class ServingWidget extends HTMLElement {
       if (look) control.look(look, answer.accepted[name] ?? "");
       control.complain(answer.errors[name] ?? "", answer.places[name]);
     }
-    this.toggleAttribute("data-refused", Object.keys(answer.errors).length > 0);
+    const wrong = Object.keys(answer.errors);
+    this.toggleAttribute("data-refused", wrong.length > 0);
+    this.toggleAttribute("data-unknown", wrong.some((name) => this.#controls.get(name)?.isUnknown));
     if (this.#version > 0 && this.#settling === undefined && !this.#actions.isPlaying) this.writeLink();
     for (const button of this.querySelectorAll("button")) {
       if (button.dataset.action) this.#actions.offer(button, answer.actions);
     }
     markPresets(this, (name) => this.#now(name));
     const wanted = this.#wanted;
-    if (wanted && !wanted.disabled) this.#pressed(wanted);
+    if (wanted) this.#pressed(wanted);
   }
 
   #pause() {
@@ -256,17 +272,21 @@ export class ServingWidget extends HTMLElement {
     this.#settling = undefined;
     if (!this.isConnected || this.#actions.isPlaying) return;
     this.writeLink();
-    const answers = [...this.querySelectorAll("[data-said]")];
-    const findings = answers.length ? answers : [...this.querySelectorAll("figcaption > strong")];
-    setText(this.querySelector(".widget-said"), findings.map((finding) => finding.textContent).join(". "));
+    this.#tell();
     this.#pump();
+  }
+
+  /** What is read aloud is the answer to what is set, once the reader has stopped; until then it is nothing. */
+  #tell() {
+    const isRest = this.#settling === undefined && !this.#actions.isPlaying;
+    const isAnswer = isRest && this.answered && this.#version > 0 && !this.hasAttribute("data-refused");
+    setText(this.querySelector(".widget-said"), isAnswer ? finding(this) : "");
   }
 
   /** Put what is set into the address; what differs from how the page opens, that is. */
   writeLink() {
     if (location.pathname !== this.#path) return; // the reader is on the way to another page
-    const settings = [...this.#controls.keys()].map((name) => /** @type {[string, string]} */ ([name, this.#now(name)]));
-    write(this.name, new Map(settings.filter(([name, text]) => text !== this.#base[name])));
+    putInAddress(this.name, this.#controls, this.#base, (name) => this.#now(name));
   }
 
   /** A control's text as Python reads it; as typed where it is wrong or not yet read, unless that is nothing. @param {string} name */
@@ -274,18 +294,13 @@ export class ServingWidget extends HTMLElement {
     const typed = this.#typed[name] ?? "";
     const read = this.#read === this.#version && !(name in this.#errors);
     const accepted = this.#accepted[name] ?? typed;
-    return read || !typed.trim() ? (this.#controls.get(name)?.inLink(accepted) ?? accepted) : typed;
-  }
-
-  /** The settings that stand where those typed are refused. */
-  #standing() {
-    const named = Object.keys(this.#errors).map((name) => this.#controls.get(name));
-    const said = (/** @type {typeof named[0]} */ control) => control?.value(this.#accepted[control.name] ?? "");
-    return named.map((one) => `${one?.root.dataset.label} ${said(one) || this.#status.empty}`).join(", ");
+    const control = this.#controls.get(name);
+    return (read || !typed.trim() ? control?.inLink(accepted) : control?.unread(typed)) ?? accepted;
   }
 
   #phaseChanged() {
     const { phase } = python.state();
+    if (phase === "failed") this.#actions.pause();
     if (phase === "ready" && !this.#asking) {
       this.#stale.add(layoutOf(this));
       this.#pump();
@@ -294,6 +309,7 @@ export class ServingWidget extends HTMLElement {
   }
 
   #showStatus() {
-    this.#status.show(this.#broken, () => this.#standing());
+    const { empty } = this.#status;
+    this.#status.show(this.#broken, () => standing(this.#controls, this.#errors, this.#accepted, empty));
   }
 }

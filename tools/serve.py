@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from tools import rebuild, transfer
@@ -55,6 +57,12 @@ class Handler(SimpleHTTPRequestHandler):
             self.wfile.write(body)
         return True
 
+    def send_head(self) -> Any:
+        if "\0" not in self.translate_path(self.path):
+            return super().send_head()
+        self.send_error(404)  # no file has such a name, and to ask for one raises ValueError
+        return None
+
     def _sitemap(self) -> None:
         text = (Path(self.directory) / "sitemap.xml").read_text()
         built_for = text.split("<loc>", 1)[1].split("</loc>", 1)[0]
@@ -86,13 +94,21 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """A reader who leaves in the middle of a page is no fault worth a traceback."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def start(site: Path, port: int) -> ThreadingHTTPServer:
     """A server for the folder; port 0, or a port that is taken, gives a free one."""
     handler = partial(Handler, directory=str(site))
     try:
-        return ThreadingHTTPServer(("127.0.0.1", port), handler)
+        return Server(("127.0.0.1", port), handler)
     except OSError:
-        return ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        return Server(("127.0.0.1", 0), handler)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log2, log10, pow
 
@@ -84,6 +85,18 @@ def memory_text(bytes_: float) -> str:
     n = bytes_ / size
     digits = 0 if n == round(n) or n >= 1000 else 1 if n >= 20 else 2
     return f"{count(n, digits)} {unit}"
+
+
+def memory_column(sizes: Sequence[float]) -> tuple[str, ...]:
+    """Bytes of one column in one unit, that of the largest, with decimals until the smallest shows two figures."""
+    largest = max(sizes, default=0)
+    size, unit = next(
+        ((size, unit) for size, unit in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")) if largest >= size), (1, "B")
+    )
+    smallest = min((n / size for n in sizes if n > 0), default=1.0)
+    digits = next((digits for digits in (2, 3, 4) if smallest >= 10 ** (1 - digits)), 5)
+    digits = 0 if all(n % size == 0 for n in sizes) else digits
+    return tuple(f"{count(n / size, digits)} {unit}" for n in sizes)
 
 
 def ratio_text(ratio: float) -> str:

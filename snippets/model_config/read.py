@@ -14,7 +14,7 @@ from snippets.model_config.lengths import lengths
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.model_config.nesting import text_fields
 from snippets.model_config.quantization import read_quantization
-from snippets.model_config.registry import is_pooling, stranger, unsupported
+from snippets.model_config.registry import beside_the_config, is_pooling, stranger, unsupported
 from snippets.model_config.sizes import read_decoder
 from snippets.model_config.traits import encoder_tokens, is_multimodal, mtp_layers, num_experts
 
@@ -87,9 +87,9 @@ def _architecture(root: Fields) -> str:
         return ""
     if not isinstance(names[0], str):
         raise root.error("architectures[0]", f"is {shown(names[0])}: a class name is needed there.")
-    note = stranger(names[0])
-    if note:
-        root.note(note)
+    for note in (stranger(names[0]), beside_the_config(names[0])):
+        if note:
+            root.note(note)
     return names[0]
 
 

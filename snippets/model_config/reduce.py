@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from snippets.model_config.model_config import ModelConfig
 
-# Fields that the planner reads beside the reader (weights, state dtypes); they ride along where the config has them.
+# Fields that the planner reads beside the reader (weights, rotary tables, state dtypes), where the config has them.
 WEIGHT_FIELDS = (
     "add_bias_linear", "add_full_attention_sink_bias", "add_qkv_bias", "add_swa_attention_sink_bias",
     "attention_bias", "attention_chunk_size", "attention_out_bias", "attention_qkv_bias", "attention_sink_bias",
@@ -26,6 +26,13 @@ WEIGHT_FIELDS = (
     "spatial_merge_size", "tie_embedding", "tie_word_embeddings", "topk_method", "use_bias",
     "use_bidirectional_attention", "use_conv_bias", "use_qk_norm", "v_head_dim", "vision_config",
     "vision_feature_layer", "vocab_size_per_layer_input", "word_embed_proj_dim",
+    "max_position_embeddings", "partial_rotary_factor", "rope_theta", "sliding_window", "swa_rope_theta",
+    *(
+        f"{rope}.{name}" for rope in ("rope_parameters", "rope_scaling") for name in (
+            "factor", "full_attention", "mrope_section", "original_max_position_embeddings", "partial_rotary_factor",
+            "rope_type", "sliding_attention", "type",
+        )
+    ),
 )  # fmt: skip
 
 
@@ -40,7 +47,7 @@ def reduce(config: ModelConfig, keep: Iterable[str] = WEIGHT_FIELDS) -> dict[str
     path = _path_to(config.fields, config.text_fields, 3) or ()
     for name in keep:
         for prefix in {(), path}:
-            _copy(config.fields, reduced, (*prefix, name))
+            _copy(config.fields, reduced, (*prefix, *name.split(".")))
     return reduced
 
 

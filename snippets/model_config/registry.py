@@ -43,11 +43,37 @@ def stranger(architecture: str) -> str:
     return f"vLLM 0.26.0 has no class for {architecture}: it would try its Transformers backend, or refuse."
 
 
+# Names of embedding models that registry.py serves with a generator's class, which says so itself
+GENERATORS = ("Gemma2Model", "LlamaModel", "MistralModel", "Qwen2Model")
+OTHER_GENERATORS = ("ChatGLMModel", "MossAudioModel", "Qwen2_5OmniModel", "UltravoxModel")
+# Classes with is_pooling_model whose names end otherwise
+POOLERS = (
+    *("BertForMaskedLM", "RobertaForMaskedLM", "GritLM", "HF_ColBERT", "ColModernVBertForRetrieval"),
+    *("ColPaliForRetrieval", "ColQwen3", "ColQwen3_5", "JinaForRanking", "JinaVLForRanking"),
+)
+
+
 def is_pooling(architecture: str) -> bool:
-    """Whether --runner auto becomes pooling, by the class name's ending."""
-    if architecture.endswith(GENERATE):
+    """Whether --runner auto becomes pooling, by the class and, where it does not say, by its name's ending.
+
+    config/model.py:934 _get_default_runner_type, but for the files that lie beside config.json.
+    """
+    if architecture in POOLERS:
+        return True
+    if architecture in (*GENERATORS, *OTHER_GENERATORS) or architecture.endswith(GENERATE):
         return False
     return architecture.endswith(POOLING)
+
+
+def beside_the_config(architecture: str) -> str:
+    """A sentence where the runner may depend on a file that is not config.json; "" elsewhere."""
+    if architecture not in GENERATORS:
+        return ""
+    return (
+        f"From config.json alone vLLM 0.26.0 runs {architecture} as a generator, and so does this plan. Where "
+        "modules.json beside it names a pooling layer, as embedding models have it, vLLM takes --runner pooling: "
+        "fewer tokens are in flight then, and no lm_head is loaded."
+    )
 
 
 def unsupported(architecture: str) -> str:

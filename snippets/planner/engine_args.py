@@ -11,11 +11,15 @@ Usage = Literal["llm", "server"]
 
 
 class EngineArgsError(ValueError):
-    """A setting vLLM would refuse; `field` is the argument's name with underscores."""
+    """A setting vLLM would refuse; `field` is the argument's name with underscores.
 
-    def __init__(self, field: str, message: str) -> None:
+    `from_vllm` is False where it may well start, and what it would do is not planned here.
+    """
+
+    def __init__(self, field: str, message: str, from_vllm: bool = True) -> None:
         super().__init__(message)
         self.field = field
+        self.from_vllm = from_vllm
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,31 @@ class Range:
 
 
 @dataclass(frozen=True)
+class Loaded:
+    """What “Model loading took … GiB” is made of, in bytes of one rank, where it was counted."""
+
+    parameters: int
+    drafter: int = 0  # its parameters
+    rotary_tables: int = 0  # cosines and sines of every position, the drafter's with them
+    mla_copies: int = 0  # of kv_b_proj in 16 bits
+    buffers: int = 0  # that the model makes for the largest batch
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.parameters + self.drafter + self.rotary_tables + self.mla_copies + self.buffers
+
+
+@dataclass(frozen=True)
 class Budget:
     """One rank's memory, in the order vLLM subtracts it. The rank with the least left decides."""
 
     total_bytes: int  # what the driver reports
     requested_bytes: int  # ceil(total * gpu_memory_utilization)
-    weights_bytes: int  # per rank; exact or given
+    weights_bytes: int  # per rank, as the log's “Model loading took”; counted or given
     weights_given: bool  # True: typed by the user, not counted from the config
     activation: Range  # peak of the profile run
     non_torch: Range  # CUDA context, NCCL
     cuda_graphs: Range
     available: Range  # for the KV cache; low goes with the high ends above
+    loaded: Loaded | None = None  # the parts of weights_bytes; None where they were given

@@ -11,9 +11,9 @@ from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget
 from snippets.planner.explain import Explained, explain
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CachePlan
+from snippets.planner.specs import CacheLayout, CachePlan
 from snippets.planner.steps.refusals import PlanError, explain_failure
-from snippets.planner.steps.take import Given, Steps, cache_at, take
+from snippets.planner.steps.take import Given, StartError, Steps, cache_at, layout_of, take
 from snippets.planner.steps.unnamed_card import assumption, unnamed_card
 
 __all__ = ["Explained", "Plan", "PlanError", "make_plan"]
@@ -37,6 +37,7 @@ class Plan:
     errors: tuple[PlanError, ...]
     weights_bytes: int | None = None  # of the fullest rank: given or counted; None when neither is possible
     notes: tuple[str, ...] = ()  # what was assumed, what vLLM warns of
+    layout: CacheLayout | None = None  # groups, pages and blocks: also where memory or weights are missing
 
 
 def make_plan(
@@ -59,14 +60,15 @@ def make_plan(
     card = gpu or unnamed_card(total_bytes)
     steps = take(config, card, args, given)
     errors = tuple(
-        explain_failure(failure, config, args, steps, lambda changed: take(config, card, changed, given).failures)
+        explain_failure(failure, config, args, steps, lambda changed: take(config, card, changed, given))
         for failure in steps.failures
     )
     is_estimated = available_bytes is None and not args.kv_cache_memory_bytes
     budget = steps.budget if is_estimated else None
     available = min(steps.available, default=None)
     low, high = _ends(steps) if budget is not None else (steps.cache, steps.cache)
-    per_token = _per_token(steps)
+    layout = layout_of(steps)
+    per_token = _per_token(steps, layout)
     return Plan(
         config=config,
         gpu=gpu,
@@ -78,25 +80,28 @@ def make_plan(
         cache_low=low,
         cache_high=high,
         kv_bytes_per_token=per_token,
-        explained=explain(args, steps.resolved, budget, available, steps.cache, per_token),
+        explained=explain(args, steps.resolved, budget, available, steps.cache, layout, per_token),
         errors=errors,
         weights_bytes=max(steps.weights, default=None),
         notes=_notes(config, gpu, total_bytes, steps),
+        layout=layout,
     )
 
 
 def _ends(steps: Steps) -> tuple[CachePlan | None, CachePlan | None]:
-    """The cache at the low and at the high end of the budget."""
+    """The cache at the low and at the high end of the budget; none where the start ends before the cache counts."""
+    if any(isinstance(failure, StartError) for failure in steps.failures):
+        return None, None
     assert steps.resolved is not None
     low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets], steps.cache)
     high = cache_at(steps.resolved, [budget.available.high for budget in steps.budgets], steps.cache)
     return low, high
 
 
-def _per_token(steps: Steps) -> int | None:
-    if steps.cache is None or steps.resolved is None:
+def _per_token(steps: Steps, layout: CacheLayout | None) -> int | None:
+    if layout is None or steps.resolved is None:
         return None
-    return round(marginal_bytes_per_token(steps.cache, steps.resolved.limits))
+    return round(marginal_bytes_per_token(layout, steps.resolved.limits))
 
 
 def _notes(config: ModelConfig, gpu: Gpu | None, total_bytes: int | None, steps: Steps) -> tuple[str, ...]:

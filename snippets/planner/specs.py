@@ -93,6 +93,22 @@ class CachePlan:
     needed_bytes: int = 0  # reserved to admit one request of max_model_len, on the stage that needs most
 
 
+@dataclass(frozen=True)
+class CacheLayout:
+    """What of a CachePlan no memory decides; the fields are the same. Known also where there is no plan."""
+
+    groups: tuple[CacheGroup, ...]
+    bytes_per_block: int
+    blocks_per_request: int
+    max_model_len: int  # after auto-fit where there is a plan, else the longest that was asked for
+    needed_bytes: int
+
+    @classmethod
+    def of(cls, plan: CachePlan) -> CacheLayout:
+        """A plan's layout."""
+        return cls(plan.groups, plan.bytes_per_block, plan.blocks_per_request, plan.max_model_len, plan.needed_bytes)
+
+
 class CacheError(ValueError):
     """vLLM would not start. Where it says why (ValueError, NotImplementedError) the message is its own, word for word.
 

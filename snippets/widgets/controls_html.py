@@ -11,6 +11,9 @@ from snippets.widgets.markup import data, tag, text
 from snippets.widgets.run import text_of
 
 GO_TO_ERROR = "Go to the place"
+UNDO_FILE = "Bring back the text before the file"
+IN_TAB = "Too long for a link: kept in this tab only, a reload included."
+NOT_IN_TAB = "Too long for a link, and for what a tab keeps: a reload loses it."
 
 
 def slider_step(control: Number) -> int | float:
@@ -156,11 +159,19 @@ def text_html(control: Text, id_: str, typed: str, state: ControlState) -> str:
     picker = tag("input", type="file", accept=control.accept, class_="control-file", tabindex=-1, aria_hidden="true")
     pick = tag("button", text(control.pick), type="button", data_pick=True, disabled=True)
     there = tag("button", text(GO_TO_ERROR), type="button", data_there=True, hidden=True)
+    back = tag("button", text(UNDO_FILE), type="button", data_back=True, hidden=True)
+    kept = tag("p", class_="control-kept", aria_live="polite", data_in_tab=IN_TAB, data_not_in_tab=NOT_IN_TAB)
     label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
     shown = tag("span", text(state.shown), class_="control-shown")
     row = tag("div", label, shown, pick, picker, class_="control-row")
-    limits: dict[str, str | int] = {"data_most": control.most_bytes, "data_too_large": control.too_large}
-    return tag("div", row, field, help_, error, there, data_kind="text", **limits, **_named(control, state))
+    limits: dict[str, str | int] = {
+        "data_most": control.most_bytes,
+        "data_too_large": control.too_large,
+        "data_most_in_link": control.most_in_link,
+        "data_not_in_link": control.not_in_link,
+    }
+    parts = (row, field, help_, error, there, back, kept)
+    return tag("div", *parts, data_kind="text", **limits, **_named(control, state))
 
 
 def choice_html(control: Choice, id_: str, typed: str, state: ControlState) -> str:

@@ -112,7 +112,8 @@ class Text:
     help: str = ""
     # What stands for the text in a link, short; None when it is too long for one.
     in_link: Callable[[str], str | None] = lambda typed: typed
-    not_in_link: str = "not-in-link"  # what a link says instead; `check` must refuse it with a sentence
+    not_in_link: str = "not-in-link"  # what a link says instead; `check` must refuse what begins so with a sentence
+    most_in_link: int = 2000  # characters, as encoded, of a text that is refused or not yet read
 
 
 Control = Number | Choice | Word | Check | Text

@@ -27,9 +27,14 @@ WORDS = {
     "stopped": "Python stopped answering. What is shown is from before; the next try starts it again.",
     "broken": "Python stopped at this setting: {reason}. The numbers shown are from before it.",
     "refused": "Results are for {settings}, the last setting that works",
+    "unknown": "No results: the link names something that is not in a list",
     "empty": "left empty",
     "copied": "Link copied",
     "uncopied": "The link is in the address bar",
+    "copied_partly": "Link copied, without {missing}: too long for a link",
+    "uncopied_partly": "The link is in the address bar, without {missing}: too long for a link",
+    "reset": "All is as the page opens. Undo reset brings back what was set.",
+    "undone": "What was set is back",
     "code": "Copied",
     "uncoded": "Could not copy; the text is marked",
     "saved": "Saved {file}",
@@ -105,6 +110,7 @@ def _readouts_html(readouts: Sequence[Readout]) -> str:
 
 def action_html(action: Action, view: View) -> str:
     """A button that applies the change the view holds for it; with nothing left to do it is off."""
+    patch = view.actions.get(action.does) or view.actions.get(action.restart)
     return tag(
         "button",
         text(action.label),
@@ -113,7 +119,8 @@ def action_html(action: Action, view: View) -> str:
         data_repeats=action.repeats,
         data_pause="Pause" if action.repeats else None,
         data_restart=action.restart or None,
-        data_patch=data(view.actions.get(action.does) or view.actions.get(action.restart)),
+        data_patch=data(patch),
+        aria_disabled="true" if patch is None else None,  # it keeps the focus that it may have
         disabled=True,
     )
 
@@ -123,6 +130,7 @@ def _tools_html(widget: Widget) -> str:
         tag("button", text(label), type="button", data_tool=tool, disabled=True)
         for tool, label in (("reset", "Reset"), ("copy", "Copy link"))
     ]
+    buttons.insert(1, tag("button", "Undo reset", type="button", data_tool="undo", hidden=True, disabled=True))
     if widget.source:
         buttons.append(tag("a", "Show the Python", href=f"#{widget.source}", data_tool="source"))
     return tag("div", *buttons, class_="widget-tools")

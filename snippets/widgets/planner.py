@@ -9,6 +9,7 @@ from snippets.widgets.planning.card import card_of
 from snippets.widgets.planning.countable import uncountable
 from snippets.widgets.planning.groups import GROUPS
 from snippets.widgets.planning.looks import looks
+from snippets.widgets.planning.notes import notes
 from snippets.widgets.planning.presets import preset_bar
 from snippets.widgets.planning.question import ASKED, answered
 from snippets.widgets.planning.sections.growth import growth_section
@@ -27,7 +28,7 @@ TITLE = "vLLM 0.26.0's own arithmetic, for any model"
 SECTIONS = (
     ("traffic", "How many really run", traffic_section),
     ("growth", "One request as it grows", growth_section),
-    ("layouts", "Every layout for your cards", layouts_section),
+    ("layouts", "How many cards, and how to use them", layouts_section),
     ("speed", "Speed and cost: bounds", speed_section),
     ("size", "The right size", size_section),
     ("pool", "Layers, groups and blocks", pool_section),
@@ -41,9 +42,9 @@ def view(values: Values, layout: Layout) -> View:
     """The numbers, the card, and how the controls look. The rest are sections."""
     found = answered(values)
     return View(
-        readouts=readouts(found),
+        readouts=readouts(found, values),
         figures=(card_of(found, layout),),
-        notes=found.plan.notes if found else (),
+        notes=notes(found.plan.notes) if found else (),
         controls=looks(values),
     )
 

@@ -75,11 +75,12 @@ def read_number(control: Number, typed: str) -> int | float | None:
 
 
 def read_choice(control: Choice, typed: str) -> str:
-    """The option chosen. Raises ValueError with a sentence that names the options, or says how many there are."""
+    """The option chosen. Raises ValueError with a sentence that names the options, unless they are many."""
     if typed in (option.value for option in control.options):
         return typed
     if len(control.options) > MOST_NAMED:
-        raise ValueError(f"{control.label} is one of the {len(control.options)} in the list.")
+        shown = typed if len(typed) <= MAX_TYPED_CHARACTERS else f"{typed[: MAX_TYPED_CHARACTERS - 1]}…"
+        raise ValueError(f"{control.label} has no “{shown}”: choose one from the list.")
     names = ", ".join(option.label for option in control.options)
     raise ValueError(f"{control.label} is one of: {names}.")
 

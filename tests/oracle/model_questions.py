@@ -79,6 +79,7 @@ def questions() -> Iterator[Question]:
                 continue  # FlashInfer refuses its windows after the plan (v1/attention/backends/flashinfer.py:794)
             yield _question(key, "h100-80gb", args, LARGE)
     yield from _speculative()
+    yield from _refused_late()
     for card in CARDS:
         for key in SAMPLE:
             for args in ON_EVERY_CARD:
@@ -111,6 +112,27 @@ def _speculative() -> Iterator[Question]:
             yield _question(target, "h100-80gb", _drafting("draft_model", 3) | args, LARGE) | {"draft": draft}
 
 
+def _refused_late() -> Iterator[Question]:
+    """What vLLM refuses after its settings stand, beside the like that it takes; and names of embedding models."""
+    for args in ({}, {"max_model_len": 8192}, {"enable_prefix_caching": True}, {"mamba_block_size": 40960}):
+        asked = {"speculative": {"method": "draft_model", "num_speculative_tokens": 3}} | args
+        yield _question("qwen3-next-80b-a3b", "h100-80gb", asked, LARGE) | {"draft": "qwen3-0.6b"}
+    for key in ("gemma-3-27b", "gemma-3-1b", "llama-3.1-8b", "whisper-large-v3"):
+        for mode in ("align", "all"):
+            yield _question(key, "h100-80gb", {"mamba_cache_mode": mode}, LARGE)
+    for method in ("medusa", "mlp_speculator", "eagle3", "draft_model"):
+        yield _question("qwen3-8b", "h100-80gb", _drafting(method, 3), LARGE)
+    for key in ("mimo-v2-flash", "deepseek-v4-flash"):
+        yield _question(key, "h100-80gb", _drafting("mtp", 1) | {"tensor_parallel_size": 8}, LARGE)
+    for key, name in (
+        ("mistral-7b-v0.1", "MistralModel"),
+        ("llama-3.2-1b", "LlamaModel"),
+        ("gemma-2-2b", "Gemma2Model"),
+    ):
+        asked = _question(key, "h100-80gb", {"max_model_len": "auto"}, 20 * GIB)
+        yield asked | {"fields": {"architectures": [name], "torch_dtype": "float16"}}
+
+
 def _drafting(method: str, tokens: int) -> dict[str, Any]:
     return {"speculative": {"method": method, "num_speculative_tokens": tokens}, "max_model_len": 2048}
 
@@ -124,6 +146,7 @@ def _question(key: str, card: str, args: dict[str, Any], available_bytes: int) -
 def with_configs(question: Question) -> Question:
     """The question with the fields of the models it names, as model_oracle.py takes it."""
     entry = config_entries()[question["model"]]
-    asked = question | {"config": completed(entry.config), "hf_quant_config": entry.hf_quant_config}
+    fields = {**entry.config, **question.get("fields", {})}
+    asked = question | {"config": completed(fields), "hf_quant_config": entry.hf_quant_config}
     draft = question.get("draft")
     return asked | {"draft": completed(config_entries()[draft].config)} if isinstance(draft, str) else asked

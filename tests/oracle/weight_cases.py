@@ -1,6 +1,6 @@
 """The questions about weights that vLLM's own classes answer (model_oracle.py), and where their answers are kept.
 
-To ask again, with the environment of make_oracle_env.sh, for GPU in h100-80gb a100-80gb b200 rtx-5090:
+To ask again, with the environment of make_oracle_env.sh, for GPU in h100-80gb a100-80gb b200 rtx-5090 t4 v100-32gb:
   PYTHONPATH=. python tests/oracle/weight_cases.py ask GPU > questions.jsonl
   PYTHONPATH=. ORACLE_ENV/bin/python tests/oracle/model_oracle.py GPU < questions.jsonl > answers.jsonl
   PYTHONPATH=. python tests/oracle/weight_cases.py keep GPU < answers.jsonl
@@ -54,6 +54,22 @@ MTP = [
     "qwen3-next-80b-a3b",
     "qwen3.5-27b",
     "qwen3.5-122b-a10b-fp8",
+]
+
+MTP_ALONE = ["mimo-v2-flash", "deepseek-v4-flash"]  # asked later than the others: the order is that of the answers
+_DRAFTING: Case = {"speculative": {"method": "draft_model", "num_speculative_tokens": 3}}
+# (target, its arguments, draft model): the draft's own dtype and quantization count for nothing but its own config's
+DRAFTS: list[tuple[str, Case, str]] = [
+    ("llama-3.1-70b", {"tensor_parallel_size": 4, "quantization": "fp8"}, "llama-3.2-3b"),
+    ("qwen2.5-7b", {"tensor_parallel_size": 2}, "qwen2.5-7b-awq"),
+    ("llama-3.1-70b", {"pipeline_parallel_size": 2}, "llama-3.2-3b"),
+    ("llama-3.1-70b", {"pipeline_parallel_size": 4, "tensor_parallel_size": 2}, "llama-3.2-3b"),
+    ("llama-3.1-8b", {"tensor_parallel_size": 2, "dtype": "float32"}, "llama-3.2-1b"),
+]
+WITHOUT_BF16: list[tuple[str, Case]] = [  # Gemma runs in 32 bits there, others in FP16
+    *((key, args) for key in ("gemma-2-2b", "gemma-3-1b", "gemma-3-27b") for args in ({}, {"tensor_parallel_size": 2})),
+    ("qwen2.5-7b", {}),
+    ("mixtral-8x7b", {}),
 ]
 
 _INT4 = {"num_bits": 4, "type": "int", "symmetric": True, "strategy": "group", "group_size": 128, "dynamic": False}
@@ -118,6 +134,10 @@ QUANTISED: list[tuple[str, Case]] = [
 
 def cases(card: str) -> Iterator[Case]:
     """Every case for one card: a catalog key, arguments, and what is changed in the config."""
+    if card in ("t4", "v100-32gb"):
+        yield from ({"key": key, "args": args} for key, args in WITHOUT_BF16)
+        yield {"key": "gemma-2-2b", "args": {"tensor_parallel_size": 2, **_DRAFTING}, "draft": "gemma-2-2b"}
+        return
     if card != "h100-80gb":
         for args in LAYOUTS[:2]:
             yield {"key": "gpt-oss-20b", "args": args}
@@ -133,6 +153,11 @@ def cases(card: str) -> Iterator[Case]:
             yield {"key": key, "args": {**args, "speculative": {"method": "mtp", "num_speculative_tokens": 1}}}
     for key, quantization in QUANTISED:
         yield from ({"key": key, "args": args, "quantization_config": quantization} for args in LAYOUTS[:2])
+    for key, args, draft in DRAFTS:
+        yield {"key": key, "args": {**args, **_DRAFTING}, "draft": draft}
+    for key in MTP_ALONE:
+        for args in LAYOUTS[:2]:
+            yield {"key": key, "args": {**args, "speculative": {"method": "mtp", "num_speculative_tokens": 1}}}
 
 
 def config_of(case: Case) -> Case:
@@ -149,6 +174,8 @@ def question(case: Case, card: str) -> Case:
     if case["key"] == "deepseek-v4-flash":
         args["kv_cache_dtype"] = "fp8"
     asked = {"config": completed(config_of(case)), "gpu": card, "args": args, "available_bytes": 2**44}
+    if "draft" in case:
+        asked["draft"] = completed(config_entries()[case["draft"]].config)
     side = config_entries()[case["key"]].hf_quant_config
     return {**asked, "hf_quant_config": {**side, "producer": {"name": "modelopt"}}} if side else asked
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -206,6 +207,25 @@ def until(page: Page, expression: str, what: str = "") -> Any:
     return value
 
 
+SWAP = """() => {
+  window.swapped = document.querySelector('article');
+  dispatchEvent(new PopStateEvent('popstate'));
+}"""
+
+
+def keep(opener: Opens, url: str) -> Page:
+    """A live page for all tests of a module, to be brought back by `reset`.
+
+    At the first step in its history the theme loads a page anew and puts all of it in place of what stands there, a
+    moment later: that step is taken here, so that no test measures what is about to go.
+    """
+    page = live(opener(url))
+    opener.opened.remove(page)
+    page.evaluate(SWAP)
+    until(page, "document.querySelector('article') !== swapped", "the theme has loaded the page anew")
+    return live(page)
+
+
 ALL_LIVE = """() => {
   const widgets = [...document.querySelectorAll('serving-widget')];
   for (const widget of widgets) widget.dispatchEvent(new Event('pointerenter'));
@@ -242,6 +262,19 @@ def sample_page(sample_site: str, opener: Opens) -> Page:
 def sample(sample_page: Page, watch: Watch) -> Page:
     """The live sample page as it opens."""
     return reset(sample_page)
+
+
+def put(page: Page, field: str, text: str) -> None:
+    """Put a long text into a field at once: the browser takes minutes to type 100 KB."""
+    page.eval_on_selector(
+        field,
+        """(one, text) => {
+          one.value = JSON.parse(text);
+          one.dispatchEvent(new Event('input', {bubbles: true}));
+        }""",
+        json.dumps(text),  # half a character would not pass as it is
+    )
+    settle(page)
 
 
 def reset(page: Page) -> Page:

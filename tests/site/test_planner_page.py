@@ -6,7 +6,7 @@ import json
 from urllib.parse import unquote
 
 import pytest
-from conftest import Opens, answered, live, reset, settle, until
+from conftest import Opens, answered, keep, live, put, reset, settle, until
 from playwright.sync_api import Locator, Page
 
 from snippets.catalog.configs import config_entries
@@ -31,9 +31,7 @@ DROP = """([text, name]) => {
 
 @pytest.fixture(scope="module")
 def kept(site: str, opener: Opens) -> Page:
-    page = live(opener(f"{site}{PAGE}"))
-    opener.opened.remove(page)
-    return page
+    return keep(opener, f"{site}{PAGE}")
 
 
 @pytest.fixture
@@ -189,6 +187,19 @@ def test_a_refusal_is_mended_by_its_button(planner: Page) -> None:
     assert planner.locator("#planner .refusal").count() == 0
 
 
+def test_the_button_for_weights_that_are_not_counted_opens_their_group_and_goes_there(planner: Page) -> None:
+    fields = {"num_hidden_layers": 32, "hidden_size": 2560, "num_attention_heads": 32, "max_position_embeddings": 2048}
+    phi = {"architectures": ["PhiForCausalLM"], "model_type": "phi", "vocab_size": 51200, **fields}
+    planner.fill("#planner-max_model_len", "2048")
+    paste(planner, json.dumps(phi | {"intermediate_size": 10240, "torch_dtype": "float16"}))
+    assert not planner.locator("#planner-weights_gib").is_visible()
+    planner.locator("#planner [data-goto]").click()
+    assert planner.evaluate("document.activeElement.id") == "planner-weights_gib"
+    planner.fill("#planner-weights_gib", "5.2")
+    settle(planner)
+    assert said(planner).startswith("It fits: ")
+
+
 def test_a_number_opens_to_its_source(planner: Page) -> None:
     numbers = section(planner, "numbers")
     row = numbers.locator("details", has_text="num_gpu_blocks").first
@@ -239,6 +250,63 @@ def test_a_link_with_a_config_that_is_too_long_asks_for_it(site: str, opens: Ope
     assert said(page).startswith("Paste a config.json")
 
 
+def test_an_unknown_model_in_a_link_gets_one_short_sentence_and_no_plan(site: str, opens: Opens) -> None:
+    page = live(opens(f"{site}{PAGE}#planner=model:gpt-5,max_num_seqs:8"))
+    assert page.inner_text("#planner-model-error") == "Model has no “gpt-5”: choose one from the list."
+    assert page.evaluate("document.querySelector('#planner-model').value") == "gpt-5"
+    assert not page.is_visible("#planner [data-said]") and not page.is_visible("#planner-take")
+    page.select_option("#planner-model", "qwen3-8b")
+    settle(page)
+    assert page.url.endswith("#planner=model:qwen3-8b,max_num_seqs:8")
+    assert readout(page, "tokens") == expected("tokens", model="qwen3-8b", max_num_seqs="8")
+
+
+def test_half_a_character_in_a_config_is_no_trouble_and_a_preset_leaves_what_was_pasted(planner: Page) -> None:
+    planner.select_option("#planner-model", "paste")
+    half = json.dumps(json.loads(LLAMA) | {"architectures": ["LlamaForCausalLM", "\ud83d"]})
+    put(planner, CONFIG, half)
+    assert planner.evaluate(STATUS) == "Live"
+    assert readout(planner, "tokens") == expected("tokens", model="paste", config=LLAMA)
+    planner.get_by_role("button", name="One that is refused").click()
+    settle(planner)
+    planner.select_option("#planner-model", "paste")
+    settle(planner)
+    assert planner.input_value(CONFIG) == half
+
+
+FITS = """() => [...document.querySelectorAll('#planner .control:not([hidden])')].flatMap((control) => {
+  const room = control.getBoundingClientRect();
+  return [...control.querySelectorAll('input:not(.control-file), .control-unit, label, select, textarea, button')]
+    .filter((one) => one.checkVisibility() && !one.closest('.segments'))
+    .filter((one) => {
+      const {left, right, width} = one.getBoundingClientRect();
+      return width < 30 && one.matches('[type=text]') || left < room.left - 1 || right > room.right + 1;
+    }).map((one) => control.dataset.control + ' ' + one.outerHTML.slice(0, 60));
+})"""
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+def test_every_control_fits_its_column_at_every_width_with_all_groups_open(
+    site: str, opens: Opens, touch: bool
+) -> None:
+    page = opens(f"{site}{PAGE}", touch=touch)
+    page.evaluate("for (const details of document.querySelectorAll('main details')) details.open = true")
+    for width in (1280, 1024, 768, 360, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(FITS) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_the_second_column_of_a_table_is_in_view(site: str, opens: Opens) -> None:
+    page = opens(f"{site}{PAGE}", width=360, touch=True)
+    page.evaluate("for (const details of document.querySelectorAll('#planner details')) details.open = true")
+    cut = page.evaluate("""[...document.querySelectorAll('#planner .part-scroll')].filter((scroll) => {
+      const second = scroll.querySelector('tbody td').getBoundingClientRect();
+      return second.right > scroll.getBoundingClientRect().right + 1;
+    }).map((scroll) => scroll.innerText.slice(0, 80))""")
+    assert cut == []
+
+
 def test_models_and_cards_are_found_by_typing(planner: Page) -> None:
     planner.focus("#planner-model")
     planner.keyboard.type("gpt-oss-1")
@@ -263,7 +331,7 @@ def test_long_tables_scroll_inside_and_are_reached_by_keyboard(site: str, opens:
     page = live(opens(f"{site}{PAGE}#planner=model:deepseek-v3,gpu:h200,tensor_parallel_size:8", width=360, touch=True))
     section(page, "layouts")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    scroll = page.locator("#planner-layouts .part-scroll").first
+    scroll = page.locator("#planner-layouts .part-scroll", has_text="Layouts that start").first
     assert scroll.evaluate("(one) => one.scrollWidth > one.clientWidth && one.tabIndex === 0")
     assert scroll.locator("caption").inner_text().startswith("Layouts that start on 8 cards")
 

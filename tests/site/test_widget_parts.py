@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from conftest import Opens, answered, live, settle, until
+from conftest import Opens, answered, live, put, settle, until
 from playwright.sync_api import Page
 from sample_parts import MOST_BYTES, WIDGET
 
@@ -80,8 +81,7 @@ def test_a_long_text_crosses_once(sample_site: str, opens: Opens) -> None:
     page.add_init_script(COUNT)
     page.goto(f"{sample_site}parts.html")
     live(page)
-    page.fill(CONFIG, LONG)
-    settle(page)
+    put(page, CONFIG, LONG)
     assert keys(page) == "1800"
     for length in ("2k", "4k", "8k"):
         page.fill("#sample_parts-length", length)
@@ -92,8 +92,7 @@ def test_a_long_text_crosses_once(sample_site: str, opens: Opens) -> None:
 
 
 def test_python_that_has_forgotten_a_text_gets_it_again(parts: Page) -> None:
-    parts.fill(CONFIG, LONG)
-    settle(parts)
+    put(parts, CONFIG, LONG)
     forget = """async () => {
       const {askText} = await import(new URL('assets/live/python.mjs', location));
       for (let n = 0; n < 20; n++) await askText({keep: 'other ' + n, text: 'other'});
@@ -225,11 +224,122 @@ def test_a_link_holds_the_text_in_short_and_a_long_one_asks_for_it_again(parts: 
     other = live(opens(parts.url))
     assert other.input_value(CONFIG) == '{"a":1,"b":[2,3]}'
     assert keys(other) == "2"
-    parts.fill(CONFIG, LONG)
-    settle(parts)
-    assert parts.url.endswith("#sample_parts=config:not-in-link")
+    put(parts, CONFIG, LONG)
+    assert re.search("#sample_parts=config:not-in-link-[0-9a-z]+$", parts.url)
     far = live(opens(parts.url))
     assert "paste it again" in error(far)
+
+
+def test_a_link_without_the_text_is_not_called_whole_and_a_reload_keeps_what_was_typed(parts: Page) -> None:
+    parts.click("text=Copy link")
+    until(parts, f"{STATUS} === 'Link copied'")
+    put(parts, CONFIG, LONG)
+    assert parts.inner_text(".control-kept") == "Too long for a link: kept in this tab only, a reload included."
+    parts.click("text=Copy link")
+    until(parts, f"{STATUS} === 'Link copied, without config.json: too long for a link'")
+    assert len(parts.evaluate("navigator.clipboard.readText()")) < 200
+    parts.reload()
+    live(parts)
+    assert parts.input_value(CONFIG) == LONG
+    assert keys(parts) == "1800"
+    assert parts.is_visible(".control-kept")
+    put(parts, CONFIG, "{}")
+    assert parts.inner_text(".control-kept") == ""
+
+
+TEXTS = (
+    "x" * 2_000_000,  # larger than what is read
+    "[" + "é" * 5000,  # no JSON
+    '{"a": "half a character: \\ud83d"}',  # in JSON's own writing
+    '{"\ud83d": 1',  # as it is
+)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=["large", "wrong", "escaped", "half"])
+def test_no_text_makes_a_long_address_or_is_lost(parts: Page, text: str) -> None:
+    put(parts, CONFIG, text)
+    assert len(parts.url) < 3000
+    assert parts.evaluate("document.querySelector('serving-widget').answered")
+    parts.reload()
+    live(parts)
+    same = "(text) => document.querySelector('textarea').value === JSON.parse(text)"
+    assert parts.evaluate(same, json.dumps(text))
+    assert parts.is_visible(CONFIG)
+
+
+def test_a_text_that_is_put_away_is_there_again_after_a_reload(parts: Page) -> None:
+    parts.fill(CONFIG, '{ "a": 1 }')
+    parts.select_option("#sample_parts-model", "a")
+    settle(parts)
+    parts.reload()
+    live(parts)
+    parts.select_option("#sample_parts-model", "own")
+    settle(parts)
+    assert parts.input_value(CONFIG) == '{ "a": 1 }'
+
+
+def test_another_tab_does_not_get_what_was_typed_here(parts: Page, opens: Opens) -> None:
+    put(parts, CONFIG, LONG)
+    other = live(opens(parts.url.partition("#")[0]))
+    put(other, CONFIG, LONG.replace("x", "y"))
+    other.evaluate("(url) => { location.href = url; }", parts.url)
+    settle(other)
+    assert "paste it again" in error(other)
+
+
+def test_reset_can_be_undone_until_the_next_change(parts: Page) -> None:
+    parts.fill(CONFIG, '{ "a": 1 }')
+    parts.check("#sample_parts-eager")
+    settle(parts)
+    undo = parts.get_by_role("button", name="Undo reset")
+    assert undo.count() == 0
+    parts.click("[data-tool=reset]")
+    settle(parts)
+    assert parts.input_value(CONFIG) == ""
+    assert parts.evaluate(STATUS) == "All is as the page opens. Undo reset brings back what was set."
+    undo.click()
+    settle(parts)
+    assert parts.input_value(CONFIG) == '{ "a": 1 }' and parts.is_checked("#sample_parts-eager")
+    assert parts.evaluate(STATUS) == "What was set is back"
+    assert undo.count() == 0
+    assert parts.evaluate("document.activeElement.dataset.tool") == "reset"
+    parts.click("[data-tool=reset]")
+    settle(parts)
+    parts.check("#sample_parts-eager")
+    settle(parts)
+    assert undo.count() == 0
+    assert parts.evaluate(STATUS) == "Live"
+
+
+def test_a_file_in_place_of_a_text_can_be_undone(parts: Page) -> None:
+    back = parts.locator("[data-back]")
+    parts.evaluate(DROP, ['{"b": 1}', "config.json"])
+    until(parts, f"document.querySelector('{CONFIG}').value")
+    assert not back.is_visible()  # nothing stood there
+    parts.fill(CONFIG, '{"mine": 1, "typed": 2}')
+    assert not back.is_visible()
+    parts.evaluate(DROP, ['{"b": 1}', "config.json"])
+    until(parts, "!document.querySelector('[data-back]').hidden")
+    back.click()
+    settle(parts)
+    assert parts.input_value(CONFIG) == '{"mine": 1, "typed": 2}'
+    assert keys(parts) == "2"
+    assert not back.is_visible()
+    assert parts.evaluate("document.activeElement.id") == CONFIG[1:]
+
+
+DROP_BESIDE = DROP.replace("const say = (type) => root", "const say = (type) => document.querySelector('.readouts')")
+
+
+def test_a_file_may_be_dropped_anywhere_on_the_widget(parts: Page) -> None:
+    assert parts.evaluate(DROP_BESIDE, ['{"a": 1}', "config.json"]) == [True, True, False]
+    until(parts, f"document.querySelector('{CONFIG}').value === '{{\"a\": 1}}'")
+    settle(parts)
+    parts.select_option("#sample_parts-model", "a")
+    settle(parts)
+    # taken from the browser, which would open it, and refused
+    assert parts.evaluate(DROP_BESIDE, ['{"b": 1}', "config.json"]) == [True, False, False]
+    assert parts.input_value(CONFIG) == '{"a": 1}'
 
 
 def test_what_was_typed_stays_where_a_followed_link_says_nothing_of_it(parts: Page) -> None:

@@ -200,7 +200,7 @@ def test_step_and_play_follow_the_view_and_stop_on_any_input(sample: Page) -> No
 def test_play_ends_where_nothing_is_left_to_do(sample: Page) -> None:
     page = go(sample, "#sample=layers:198")
     page.click("text=Play")
-    until(page, "document.querySelector('[data-repeats]').disabled")
+    until(page, "document.querySelector('[data-repeats]').ariaDisabled")
     settle(page)
     assert text_in(page, "layers") == "200"
     assert page.inner_text("[data-repeats]") == "Play"
@@ -263,6 +263,84 @@ def test_what_changed_is_said_once_the_reader_stops(sample: Page) -> None:
     said = page.locator(".widget-said")
     assert said.get_attribute("aria-live") == "polite"
     assert said.text_content() == "80 of 12,800 cells are taken."
+
+
+def test_what_is_read_aloud_is_never_of_an_older_setting(sample: Page) -> None:
+    page = sample
+    said = "document.querySelector('.widget-said').textContent"
+    page.fill("#sample-layers", "10")
+    settle(page)
+    assert page.evaluate(said) == "80 of 12,800 cells are taken."
+    page.fill("#sample-layers", "11")
+    assert page.evaluate(said) in ("", "88 of 12,800 cells are taken.")
+    settle(page)
+    assert page.evaluate(said) == "88 of 12,800 cells are taken."
+    page.fill("#sample-layers", "0")
+    settle(page)
+    assert page.evaluate(said) == ""  # the error is said at its control
+
+
+def test_a_link_with_a_value_of_no_list_shows_it_and_no_results(sample: Page) -> None:
+    page = go(sample, "sample=form:nonsense")
+    assert error(page, "form") == "Form is one of: First, Second."
+    assert page.evaluate("document.querySelector('#sample-form').selectedOptions[0].text") == "“nonsense”"
+    assert page.evaluate(STATUS) == "No results: the link names something that is not in a list"
+    assert not page.is_visible("[data-readout=cells]") and not page.is_visible("figure")
+    page.fill("#sample-layers", "10")
+    settle(page)
+    assert page.url.endswith("#sample=layers:10,form:nonsense")
+    page.select_option("#sample-form", "b")
+    settle(page)
+    assert page.evaluate(STATUS) == "Live" and cells(page) == "80"
+    assert page.is_visible("[data-readout=cells]") and page.is_visible("figure")
+    assert page.locator("#sample-form option").all_inner_texts() == ["First", "Second"]
+
+
+def test_a_button_with_nothing_left_to_do_keeps_the_focus(sample: Page) -> None:
+    page = go(sample, "#sample=layers:199")
+    step = page.locator("[data-action=next]").first
+    step.focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    assert text_in(page, "layers") == "200"
+    assert step.get_attribute("aria-disabled") == "true"
+    assert step.evaluate("(one) => one === document.activeElement")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert text_in(page, "layers") == "200"
+    page.fill("#sample-layers", "5")
+    settle(page)
+    assert step.get_attribute("aria-disabled") is None
+
+
+def test_the_chosen_segment_is_marked_where_the_system_gives_the_colours(sample: Page) -> None:
+    page = sample
+    ground = "(one) => getComputedStyle(one).backgroundColor"
+    page.emulate_media(forced_colors="active")
+    chosen, other = (page.locator(f"input[value={name}] + span").evaluate(ground) for name in ("gqa", "mla"))
+    page.emulate_media(forced_colors="none")
+    assert chosen != other
+
+
+COVERED = """() => {
+  const stuck = [...document.querySelectorAll('.readouts, .readouts-first')]
+    .filter((one) => getComputedStyle(one).position === 'sticky').map((one) => one.getBoundingClientRect());
+  const at = document.activeElement.getBoundingClientRect();
+  return stuck.some((bar) => at.top < bar.bottom - 1 && at.bottom > bar.top + 1);
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (640, 640), (360, 640)])
+def test_no_control_that_has_the_focus_stands_under_the_readouts(sample: Page, width: int, height: int) -> None:
+    page = sample
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate("document.querySelector('details.controls-group').open = true")
+    settle(page)
+    page.focus("[data-tool=reset]")
+    for _ in range(16):  # backwards: each next one comes in at the top
+        page.keyboard.press("Shift+Tab")
+        inside = page.evaluate("document.activeElement.closest('.widget-controls') !== null")
+        assert not (inside and page.evaluate(COVERED)), page.evaluate("document.activeElement.outerHTML")
 
 
 def test_every_control_is_reached_and_moved_by_keyboard(sample: Page) -> None:

@@ -98,6 +98,26 @@ def test_a_failed_start_is_said_and_can_be_tried_again(sample_site: str, opens: 
     assert cells(page) == "424"  # 53 layers × 8 KV heads, typed before it failed
 
 
+WORKERS = """
+  window.workers = [];
+  window.Worker = class extends Worker {
+    constructor(...given) { super(...given); workers.push(this); }
+  };"""
+
+
+def test_a_play_ends_when_python_fails(sample_site: str, opens: Opens) -> None:
+    page = opens.fresh()
+    page.add_init_script(WORKERS)
+    page.goto(sample_site)
+    live(page)
+    play = page.locator("[data-repeats]").first
+    play.click()
+    assert play.inner_text() == "Pause"
+    page.evaluate("workers[0].onerror(new ErrorEvent('error', {message: 'out of memory'}))")
+    assert play.inner_text() == "Play"
+    assert page.evaluate(STATUS).startswith("Python could not start: out of memory.")
+
+
 def test_a_missing_worker_is_said_too(sample_site: str, opens: Opens, watch: Watch) -> None:
     watch.expected += ["404"]
     page = opens.fresh()

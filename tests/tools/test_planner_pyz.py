@@ -90,3 +90,24 @@ def test_a_wrong_flag_is_a_sentence_and_exit_code_2(pyz: Path) -> None:
 def test_it_says_when_python_is_too_old(pyz: Path) -> None:
     main = zipfile.ZipFile(pyz).read("__main__.py").decode()
     assert main.index("needs Python 3.11") < main.index("from snippets")
+
+
+def test_it_names_itself_in_its_help(pyz: Path) -> None:
+    done = run(pyz, "--help")
+    assert done.stdout.startswith("usage: python3 planner.pyz CONFIG.json --gpu KEY [flags]\n")
+    assert "\n  python3 planner.pyz qwen2.5-7b --gpu rtx-4090 " in done.stdout and "snippets.planner" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "said"),
+    [
+        (">&-", 2, "stdout is closed: there is nowhere to print to.\n"),
+        ("> /dev/full", 2, "stdout cannot be written: No space left on device.\n"),
+        ("| true", 141, ""),
+        ("<&-", 0, ""),
+    ],
+)
+def test_its_streams_end_as_those_of_the_module(pyz: Path, redirection: str, code: int, said: str) -> None:
+    line = f"{sys.executable} -I -S {pyz} --list-gpus {redirection}"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, said)

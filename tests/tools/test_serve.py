@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import socket
+import struct
 import threading
+import time
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPResponse
 from http.server import ThreadingHTTPServer
@@ -63,6 +66,30 @@ def test_sitemap_names_the_address_in_use(server: ThreadingHTTPServer) -> None:
 def test_missing_page_is_the_sites_own_with_status_404(server: ThreadingHTTPServer) -> None:
     answer, body = get(server, "/nowhere/")
     assert (answer.status, body) == (404, "nothing here")
+
+
+@pytest.mark.parametrize("path", ["/%00", "/a%00.mjs", "/%00/"])
+def test_a_name_that_no_file_can_have_is_missing_too(
+    server: ThreadingHTTPServer, path: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answer, body = get(server, path)
+    assert (answer.status, body) == (404, "nothing here")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_reader_who_leaves_in_the_middle_is_no_fault(
+    server: ThreadingHTTPServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "large.py").write_bytes(bytes(50_000_000))
+    before = threading.active_count()
+    reader = socket.create_connection(("127.0.0.1", server.server_port))
+    reader.sendall(b"GET /large.py HTTP/1.0\r\n\r\n")
+    assert reader.recv(10)
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets the connection
+    reader.close()
+    while threading.active_count() > before:  # until its thread is done
+        time.sleep(0.01)
+    assert capfd.readouterr().err == ""
 
 
 def test_nothing_is_cached_while_writing(server: ThreadingHTTPServer) -> None:

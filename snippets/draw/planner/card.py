@@ -18,11 +18,17 @@ WORDS = {
     "detail": "The bar over the KV cache spans {low} to {high}: nine of ten start-up logs stay within such a range.",
     "detail over": "Nothing is left for the KV cache.",
     "detail given": "The memory is given, so there is no error bar.",
+    "none": "No KV cache: {taken} of {total} are taken on {card}",
+    "none unknown": "No KV cache, and the weights are not counted: {taken} beside them are taken of {total} on {card}",
+    "detail none": "Every step starts anew, so no memory is kept from one to the next.",
     "requested": "vLLM may use {memory}",
     "total": "{memory} in all",
     "outside": "left to others {memory}",
     "kv": "KV cache {memory}",
     "over by": "{memory} too much",
+    "free": "free {memory}",
+    "over row": "too much",
+    "no kv": "none",
     "range": "{low} to {high}",
 }
 TABLE_HEAD = ("part", "expected", "range", "share of the card")
@@ -54,11 +60,18 @@ class Card:
     kv_low: int
     kv_high: int
     is_given: bool = False  # the KV memory is known; the parts may be unknown
+    has_cache: bool = True  # False: the model keeps nothing, and what would be left for a cache stays free
 
     @property
     def taken(self) -> int:
         """Bytes before the cache, as expected."""
-        return self.requested - self.kv if not self.is_given else sum(part.expected for part in self.parts)
+        parts_alone = self.is_given or not self.has_cache
+        return sum(part.expected for part in self.parts) if parts_alone else self.requested - self.kv
+
+    @property
+    def over(self) -> int:
+        """Bytes beyond what vLLM may use, without a cache beyond the card; 0 or less where it starts."""
+        return self.taken - (self.requested if self.has_cache else self.total)
 
     @property
     def scale_bytes(self) -> int:
@@ -75,6 +88,9 @@ def _short(size: float) -> str:
 
 
 def _finding(card: Card) -> str:
+    if not card.has_cache and card.over <= 0:
+        key = "none" if any(part.tone == "weights" for part in card.parts) else "none unknown"
+        return WORDS[key].format(taken=gib(card.taken), total=gib(card.total), card=card.name)
     if card.kv <= 0:
         return WORDS["over"].format(taken=gib(card.taken), requested=gib(card.requested), card=card.name)
     key = "given" if card.is_given else "left"
@@ -82,11 +98,21 @@ def _finding(card: Card) -> str:
 
 
 def _table(card: Card) -> Table:
-    rows = [(part.label, part.expected, _range(part.low, part.high)) for part in card.parts]
-    rows += [(WORDS["kv"].format(memory="").strip(), card.kv, _range(card.kv_low, card.kv_high))]
-    rows += [(WORDS["requested"].format(memory="").strip(), card.requested, "")]
-    rows += [(WORDS["total"].format(memory="").strip(), card.total, "")]
-    return Table(TABLE_HEAD, tuple((name, gib(size), span, percent(size / card.total, 1)) for name, size, span in rows))
+    rows = [_row(card, part.label, part.expected, _range(part.low, part.high)) for part in card.parts]
+    kv = WORDS["kv"].format(memory="").strip()
+    if card.kv > 0 and card.has_cache:
+        rows.append(_row(card, kv, card.kv, _range(card.kv_low, card.kv_high)))
+    else:
+        rows.append((kv, WORDS["no kv"], "", ""))
+    if card.over > 0:
+        rows.append(_row(card, WORDS["over row"], card.over))
+    rows.append(_row(card, WORDS["requested"].format(memory="").strip(), card.requested))
+    rows.append(_row(card, WORDS["total"].format(memory="").strip(), card.total))
+    return Table(TABLE_HEAD, tuple(rows))
+
+
+def _row(card: Card, name: str, size: float, span: str = "") -> tuple[str, str, str, str]:
+    return name, gib(size), span, percent(size / card.total, 1)
 
 
 def _segments(card: Card, px: float) -> list[tuple[str, float, float]]:
@@ -95,7 +121,7 @@ def _segments(card: Card, px: float) -> list[tuple[str, float, float]]:
     for part in card.parts:
         found.append((_FILLS[part.tone], at, at + part.expected * px))
         at += part.expected * px
-    if card.kv > 0:
+    if card.kv > 0 and card.has_cache:
         found.append(("f-kv", at, at + card.kv * px))
         at += card.kv * px
     if card.total * px > at:
@@ -127,7 +153,11 @@ def _wide(card: Card, name: str) -> tuple[float, str]:
     before = limit - 7 - line_width(words, "t-small") >= 0
     drawn.append(text(limit - 7 if before else limit + 7, 13, words, "t-small t-limit", "end" if before else "start"))
 
-    if card.kv > 0:
+    if not card.has_cache and card.over <= 0:
+        free = WORDS["free"].format(memory=gib(card.total - card.taken))
+        x = min(card.taken * px, max(limit - 7 - line_width(free, "t-strong"), 0))
+        drawn.append(text(x, top - 13, free, "t-strong"))
+    elif card.kv > 0:
         kv = WORDS["kv"].format(memory=gib(card.kv))
         start = sum(part.expected for part in card.parts) * px if not card.is_given else limit - card.kv * px
         wanted = max(start, 0.0)
@@ -137,7 +167,7 @@ def _wide(card: Card, name: str) -> tuple[float, str]:
             low, high = (max(end * px, 0.0) for end in _bar_ends(card))
             drawn.append(_whisker(low, min(high, width), top + height / 2))
     else:
-        over = WORDS["over by"].format(memory=gib(card.taken - card.requested))
+        over = WORDS["over by"].format(memory=gib(card.over))
         x = min(limit + 8, width - line_width(over, "t-strong") - 1)
         drawn.append(text(x, top - 13, over, "t-strong t-limit"))
 
@@ -203,7 +233,7 @@ def _narrow(card: Card, name: str) -> tuple[float, str]:
         drawn.append(rect(0, bottom - y1 + _GAP, width, max(y1 - y0 - _GAP, _LEAST_PX), fill, 2))
     limit_y = bottom - card.requested * px
     drawn.append(line(0, limit_y, WIDTH_PX["narrow"], limit_y, "s-limit"))
-    if card.kv > 0 and card.kv_low != card.kv_high:
+    if card.has_cache and card.kv > 0 and card.kv_low != card.kv_high:
         low, high = (min(max(bottom - end * px, top), bottom) for end in _bar_ends(card))
         drawn.append(line(width / 2, low, width / 2, high, "s-ink w-2"))
         drawn += [line(width / 2 - 4, y, width / 2 + 4, y, "s-ink w-2") for y in (low, high)]
@@ -213,13 +243,16 @@ def _narrow(card: Card, name: str) -> tuple[float, str]:
         lines = [(f"{part.label} {memory_text(part.expected)}", f"t-strong t-{part.tone}")]
         labels.append((bottom - (at + part.expected / 2) * px, Label(tuple(lines))))
         at += part.expected
-    if card.kv > 0:
+    if not card.has_cache and card.over <= 0:
+        free = WORDS["free"].format(memory=gib(card.total - card.taken))
+        labels.append((bottom - (card.taken + card.total) / 2 * px, Label(((free, "t-strong"),))))
+    elif card.kv > 0:
         lines = [(WORDS["kv"].format(memory=gib(card.kv)), "t-strong t-kv")]
         if card.kv_low != card.kv_high:
             lines.append((_range(card.kv_low, card.kv_high), "t-small"))
         labels.append((bottom - (at + card.kv / 2) * px, Label(tuple(lines))))
     else:
-        over = WORDS["over by"].format(memory=gib(card.taken - card.requested))
+        over = WORDS["over by"].format(memory=gib(card.over))
         labels.append((bottom - card.taken * px, Label(((over, "t-strong t-limit"),))))
     limit = Label(((WORDS["requested"].format(memory=gib(card.requested)), "t-small t-limit"),))
     labels.append((limit_y - 9 if card.total == card.scale_bytes else limit_y + 12, limit))
@@ -240,7 +273,9 @@ def card_figure(card: Card, name: str, layout: Layout) -> Figure:
     """The drawing for one width; `name` is unique on the page."""
     height, drawing = _wide(card, name) if layout == "wide" else _narrow(card, name)
     detail = WORDS["detail given" if card.kv > 0 else "detail over"]
-    if not card.is_given and card.kv > 0:
+    if not card.has_cache:
+        detail = WORDS["detail none"]
+    elif not card.is_given and card.kv > 0:
         detail = WORDS["detail"].format(low=gib(max(card.kv_low, 0)), high=gib(max(card.kv_high, 0)))
     whole = svg(WIDTH_PX[layout], height, drawing, labelled_by=finding_id(name))
     return Figure(name, _finding(card), whole, detail, _table(card))

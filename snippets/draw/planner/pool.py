@@ -8,15 +8,16 @@ from itertools import groupby
 from snippets.draw.figure import WIDTH_PX, Figure, Layout, Table
 from snippets.draw.html import finding_id
 from snippets.draw.legend import legend
-from snippets.draw.scale import memory_text
+from snippets.draw.scale import memory_column, memory_text
 from snippets.draw.svg import el, hatch, rect, svg, text, text_width
 from snippets.units import count
 
 WORDS = {
     "one": "All {layers} layers cache alike: one group, {block} a block",
     "many": "{groups} groups take turns in one pool of {wide} layers' pages, {block} a block",
-    "padding": "{n} places hold no layer and still take a page.",
+    "padding": "{n} places hold no layer and still take a page: groups share blocks, so all are equally wide.",
     "no padding": "Every place holds a layer.",
+    "alike": "A block holds {tokens} tokens in each of them.",
     "layer": "a layer's page of {page}",
     "empty": "no layer: padding",
     "tokens": "{tokens} tokens a block",
@@ -109,15 +110,18 @@ def pool_figure(shape: PoolShape, name: str, layout: Layout) -> Figure:
     else:
         finding = WORDS["many"].format(groups=count(len(shape.groups)), wide=count(shape.wide), block=block)
     detail = WORDS["padding"].format(n=count(shape.padding)) if shape.padding else WORDS["no padding"]
+    if len(shape.groups) == 1 and not shape.groups[0].is_state:
+        detail = WORDS["alike"].format(tokens=count(shape.groups[0].block_tokens))
+    pages = memory_column([group.page_bytes for _, group in _rows(shape)])
     rows = tuple(
         (
             _label(times, group),
             count(group.layers),
             count(group.block_tokens),
-            memory_text(group.page_bytes),
+            page,
             count(group.blocks_per_request),
         )
-        for times, group in _rows(shape)
+        for (times, group), page in zip(_rows(shape), pages, strict=True)
     )
     whole = svg(WIDTH_PX[layout], height, drawing, labelled_by=finding_id(name))
     return Figure(name, finding, whole, detail, Table(HEAD, rows))

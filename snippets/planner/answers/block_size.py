@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from snippets.planner.answers.prefix_reuse import PrefixReuse, prefix_reuse
 from snippets.planner.engine_args import SpeculativeConfig
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CacheGroup, CachePlan
+from snippets.planner.specs import CacheGroup, CacheLayout, CachePlan
 
 KEEPS_EVERY_TOKEN = ("full", "mla", "turboquant")  # kinds of layers whose blocks grow with the request to its end
 
@@ -35,7 +35,9 @@ class BlockSize:
     reuse: PrefixReuse
 
 
-def block_size(resolved: Resolved, plan: CachePlan, speculative: SpeculativeConfig | None = None) -> BlockSize:
+def block_size(
+    resolved: Resolved, plan: CachePlan | CacheLayout, speculative: SpeculativeConfig | None = None
+) -> BlockSize:
     """Everything that follows from the block size of this plan."""
     dcp = resolved.limits.decode_context_parallel_size
     groups = tuple(_group_block(group, dcp) for group in plan.groups)

@@ -30,6 +30,8 @@ _HOUR = 3600  # seconds
 _MILLION = 10**6
 SIXTEEN_BIT_ARITHMETIC = ("awq", "gptq", "auto_awq", "auto_gptq", "awq_marlin", "gptq_marlin", "bitsandbytes", "gguf")
 
+FORMATS = {"gpt_oss_mxfp4": "MXFP4", "mxfp4": "MXFP4", "fp8": "FP8", "modelopt": "FP8", "modelopt_fp4": "NVFP4"}
+
 
 @dataclass(frozen=True)
 class Server:
@@ -67,6 +69,7 @@ class DecodeBound:
     weight_bytes: float  # read per step by a rank of the fullest stage
     cache_bytes: float
     not_known: tuple[str, ...]  # facts of the card that are missing
+    tokens_per_step: int = 1  # of a request: with a drafter also all it drafted, if all are accepted
 
     @property
     def limited_by(self) -> str:
@@ -109,6 +112,8 @@ def decode_bound(server: Server, batch: int, context_tokens: int) -> DecodeBound
     if flops is not None:
         computing = _least(stages, batch, operations) / flops
     step = None if reading is None else max(reading, computing or 0.0)
+    # A drafter's own step and the checking of its tokens cost time too; without them the bound still holds.
+    tokens = 1 + (args.speculative.num_speculative_tokens if args.speculative else 0)
     fullest = max(range(stages), key=lambda stage: bytes_read(stage, batch))
     return DecodeBound(
         batch=batch,
@@ -116,11 +121,12 @@ def decode_bound(server: Server, batch: int, context_tokens: int) -> DecodeBound
         step_seconds=step,
         reading_seconds=reading,
         computing_seconds=computing,
-        tokens_per_second=None if step is None else replicas * batch / step,
-        tokens_per_second_per_request=None if step is None else 1 / step,
+        tokens_per_second=None if step is None else replicas * batch * tokens / step,
+        tokens_per_second_per_request=None if step is None else tokens / step,
         weight_bytes=server.weights[fullest].bytes_for(batch * replicas),
         cache_bytes=cache[fullest] * batch,
         not_known=_not_known(server),
+        tokens_per_step=tokens,
     )
 
 
@@ -170,6 +176,16 @@ def _computes_in_16_bits(server: Server) -> bool:
     """Formats that quantise activations too run on faster units, whose rate the catalog does not have."""
     method = server.resolved.quantization
     return method is None or method in SIXTEEN_BIT_ARITHMETIC
+
+
+def in_words(not_known: Sequence[str]) -> str:
+    """The facts of `not_known` for a sentence: "the card's memory bandwidth"."""
+    words = {"bandwidth_gb_per_s": "the card's memory bandwidth", "bf16_dense_tflops": "the card's rate of arithmetic"}
+    methods = [fact.removesuffix(" tflops") for fact in not_known]
+    return " and ".join(
+        words.get(method) or f"the card's rate of arithmetic with {FORMATS.get(method, method)} weights"
+        for method in methods
+    )
 
 
 def _not_known(server: Server) -> tuple[str, ...]:

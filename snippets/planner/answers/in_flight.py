@@ -18,8 +18,9 @@ blocks of finished requests that wait to be reused (they are given up on demand)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ from snippets.planner.answers.prefix_reuse import prefix_reuse
 from snippets.planner.cache.held import held_blocks
 from snippets.planner.engine_args import SpeculativeConfig
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CachePlan
+from snippets.planner.specs import CacheGroup, CachePlan, LayerSpec
 
 SAFE_SHARE = 0.99  # of moments
 _SAFE_Z = 2.3263478740408408  # standard normal quantile of SAFE_SHARE
@@ -106,7 +107,7 @@ def pool_of(
     plan: CachePlan, resolved: Resolved, shared_prefix_tokens: int = 0, speculative: SpeculativeConfig | None = None
 ) -> Pool:
     """The pool of a plan. A shared prefix is held once only with prefix caching, and only in whole blocks."""
-    limits, groups = resolved.limits, plan.groups
+    limits, groups, alike = resolved.limits, plan.groups, _alike(plan.groups)
     dcp = limits.decode_context_parallel_size
     lookahead = speculative.num_speculative_tokens if speculative else 0  # slots taken ahead of every step
     reuse = prefix_reuse(
@@ -121,12 +122,23 @@ def pool_of(
         num_gpu_blocks=plan.num_gpu_blocks,
         max_model_len=plan.max_model_len,
         max_num_seqs=resolved.max_num_seqs,
-        blocks_held=lambda tokens: sum([held_blocks(group, limits, tokens + lookahead) for group in groups]),
+        blocks_held=lambda tokens: sum(
+            [times * held_blocks(group, limits, tokens + lookahead) for group, times in alike]
+        ),
         shared_blocks=sum(
             reused // tokens_per_block(group, dcp) for group in groups if group.spec.kind in KEEPS_EVERY_TOKEN
         ),
         worst_case_blocks=plan.blocks_per_request,
     )
+
+
+def _alike(groups: Sequence[CacheGroup]) -> list[tuple[CacheGroup, int]]:
+    """Groups that hold equal numbers of blocks, once, and how many of them there are."""
+    found: dict[tuple[LayerSpec, int], tuple[CacheGroup, int]] = {}
+    for group in groups:
+        key = (group.spec, group.block_size)
+        found[key] = (group, found[key][1] + 1 if key in found else 1)
+    return list(found.values())
 
 
 def in_flight(traffic: Traffic, pool: Pool) -> InFlight:
@@ -157,6 +169,7 @@ def _three_moments(blocks: list[tuple[int, float]]) -> tuple[float, float, float
     return mean, sqrt(variance), third / variance**1.5 if variance > 0 else 0.0
 
 
+@lru_cache(32)  # a slider of the memory asks the same again
 def moments(traffic: Traffic, max_model_len: int) -> tuple[list[tuple[int, float]], float]:
     """Tokens stored by a running request at random moments, with shares of 1; and the share of requests cut short.
 

@@ -8,17 +8,20 @@ ranks of a layout hold equal parts, and vLLM takes the smallest number of blocks
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from snippets.catalog.gpus import Gpu, MissingFactError
 from snippets.model_config.model_config import ModelConfig
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.resolved import Resolved
 from snippets.planner.settings import layout_errors
 from snippets.planner.steps.take import Given, Steps, take
+from snippets.planner.steps.ways_out import failure_at
 
 MOST_CARDS = 64
+MACHINE_CARDS = 8  # that one machine has: tensor parallelism beyond it goes over the network in every layer
 State = Literal["fits", "too small", "refused", "not known"]
 
 
@@ -38,6 +41,14 @@ class Layout:
     tokens: int | None = None  # kv_cache_size_tokens of a replica
     memory_concurrency: float | None = None  # requests of max_model_len in a replica's memory
     max_num_seqs: int | None = None  # of a replica
+    is_sure: bool = False  # starts at the low end of the estimated memory too
+    resolved: Resolved | None = field(default=None, repr=False, compare=False)
+    max_model_len: int | None = None  # after auto-fit
+
+    @property
+    def crosses_machines(self) -> bool:
+        """One layer's ranks are on more than one machine."""
+        return self.tensor_parallel_size > MACHINE_CARDS
 
     @property
     def requests_per_replica(self) -> float | None:
@@ -63,7 +74,7 @@ class Layouts:
 
     @property
     def best(self) -> Layout | None:
-        """Most requests in all; of equals the fewest pipeline stages, then the plainest."""
+        """Most requests in all, of layouts that surely start inside machines where there are any; see order()."""
         return self.rows[0] if self.rows and self.rows[0].state == "fits" else None
 
 
@@ -77,13 +88,17 @@ def layouts(config: ModelConfig, cards: Sequence[Gpu], args: EngineArgs, given: 
     given = given or Given()
     card = cards[0] if given.total is not None else min(cards, key=lambda one: one.visible_bytes)
     rows = list(_rows(config, card, len(cards), args, given))
-    return Layouts(len(cards), card, tuple(sorted(rows, key=_order)))
+    return Layouts(len(cards), card, tuple(sorted(rows, key=order)))
 
 
-def _order(row: Layout) -> tuple[object, ...]:
+def order(row: Layout) -> tuple[object, ...]:
+    """What fits first. Of it, what starts surely, then what keeps a layer in one machine, then most requests; of equals
+    the fewest pipeline stages, then the plainest.
+    """
     states = ("fits", "too small", "not known", "refused")
     plain = (row.enable_expert_parallel, row.decode_context_parallel_size, row.tensor_parallel_size)
-    return (states.index(row.state), -(row.requests or 0), row.pipeline_parallel_size, *plain)
+    first = (states.index(row.state), not row.is_sure, row.crosses_machines)
+    return (*first, -(row.requests or 0), row.pipeline_parallel_size, *plain)
 
 
 def divisors(n: int) -> tuple[int, ...]:
@@ -116,7 +131,7 @@ def _rows(config: ModelConfig, card: Gpu, num_cards: int, args: EngineArgs, give
                 if not has_experts and key in replicas:
                     yield replace(replicas[key], data_parallel_size=dp)
                     continue
-                row = _row(config, card, asked, given)
+                row = row_of(config, card, asked, given)
                 replicas[key] = row
                 yield row
 
@@ -139,7 +154,8 @@ def _variants(config: ModelConfig, plain: EngineArgs, has_experts: bool) -> Iter
                 break
 
 
-def _row(config: ModelConfig, card: Gpu, asked: EngineArgs, given: Given) -> Layout:
+def row_of(config: ModelConfig, card: Gpu, asked: EngineArgs, given: Given) -> Layout:
+    """One layout, planned."""
     row = Layout(
         asked.tensor_parallel_size,
         asked.pipeline_parallel_size,
@@ -165,6 +181,9 @@ def _row(config: ModelConfig, card: Gpu, asked: EngineArgs, given: Given) -> Lay
         state="fits",
         tokens=steps.cache.kv_cache_size_tokens,
         memory_concurrency=steps.cache.max_concurrency,
+        is_sure=failure_at("low", steps) is None,
+        resolved=steps.resolved,
+        max_model_len=steps.cache.max_model_len,
     )
 
 

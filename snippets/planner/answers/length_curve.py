@@ -13,7 +13,7 @@ from snippets.planner.answers.asked import at_least
 from snippets.planner.answers.right_size import blocks_of_one
 from snippets.planner.cache.held import fixed_bytes, held_bytes, marginal_bytes_per_token
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CachePlan
+from snippets.planner.specs import CacheLayout, CachePlan
 
 POINTS = 48  # a drawing needs no more
 
@@ -46,7 +46,7 @@ class Gain:
     requests: float  # times more requests of that length fit in the same memory
 
 
-def length_curve(plan: CachePlan, resolved: Resolved, lengths: Sequence[int] = ()) -> LengthCurve:
+def length_curve(plan: CachePlan | CacheLayout, resolved: Resolved, lengths: Sequence[int] = ()) -> LengthCurve:
     """Held and reserved bytes at the given lengths, or at lengths spread evenly up to max_model_len."""
     return LengthCurve(
         fixed_bytes=fixed_bytes(plan, resolved.limits),
@@ -84,7 +84,7 @@ def _requests(plan: CachePlan, point: Point) -> float:
     return plan.num_gpu_blocks * plan.bytes_per_block / point.held_bytes
 
 
-def _point(plan: CachePlan, resolved: Resolved, tokens: int) -> Point:
+def _point(plan: CachePlan | CacheLayout, resolved: Resolved, tokens: int) -> Point:
     limits = replace(resolved.limits, max_model_len=plan.max_model_len)
     reserved = blocks_of_one(plan, resolved.stages, limits, tokens) * plan.bytes_per_block
     return Point(tokens, held_bytes(plan, limits, tokens), reserved)

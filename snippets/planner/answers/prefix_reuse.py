@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from snippets.planner.answers.asked import at_least
 from snippets.planner.engine_args import SpeculativeConfig
-from snippets.planner.specs import CachePlan, LayerSpec
+from snippets.planner.specs import CacheLayout, CachePlan, LayerSpec
 
 Lookup = Literal["full", "sliding", "mamba"]
 
@@ -68,7 +68,7 @@ class PrefixReuse:
 
 
 def prefix_reuse(
-    plan: CachePlan,
+    plan: CachePlan | CacheLayout,
     *,
     enable_prefix_caching: bool,
     cache_block_size: int,

@@ -14,9 +14,10 @@ from snippets.planner.cache import plan_cache
 from snippets.planner.cache.needs import request_blocks
 from snippets.planner.cache.pages import spec_of
 from snippets.planner.estimate import Budget
-from snippets.planner.specs import CachePlan, Limits, Stage
+from snippets.planner.specs import CacheLayout, CachePlan, Limits, Stage
 
 _UTILIZATION_STEPS = 1000  # a utilization is given to a tenth of a percent, rounded up
+_PLENTY = 2**60  # bytes
 _NULL_BLOCK = 1  # block 0 is never handed out (v1/core/block_pool.py:190)
 
 
@@ -102,16 +103,15 @@ def longest_for(plan: CachePlan, stages: Sequence[Stage], limits: Limits, reques
     return low
 
 
-def blocks_of_one(plan: CachePlan, stages: Sequence[Stage], limits: Limits, max_model_len: int) -> int:
+def blocks_of_one(plan: CachePlan | CacheLayout, stages: Sequence[Stage], limits: Limits, max_model_len: int) -> int:
     """Blocks reserved for one request when max_model_len is that long. Of a plan made with the same stages."""
     if _sum_of_groups(plan, limits, plan.max_model_len) == plan.blocks_per_request:
         return _sum_of_groups(plan, limits, max_model_len)
-    # DeepSeek-V4's packed layout counts differently: it is planned again, with room for what it had.
+    # DeepSeek-V4's packed layout counts differently: it is planned again, with room for one request.
     shorter = replace(limits, max_model_len=max_model_len, auto_fit=False, num_gpu_blocks_override=None)
-    plenty = max(plan.num_gpu_blocks, plan.blocks_per_request) * plan.bytes_per_block
-    return plan_cache(stages, [plenty] * len(stages), shorter).blocks_per_request
+    return plan_cache(stages, [_PLENTY] * len(stages), shorter).blocks_per_request
 
 
-def _sum_of_groups(plan: CachePlan, limits: Limits, max_model_len: int) -> int:
+def _sum_of_groups(plan: CachePlan | CacheLayout, limits: Limits, max_model_len: int) -> int:
     specs = (spec_of(group.spec) for group in plan.groups)
     return sum(request_blocks(spec, max_model_len, limits) for spec in specs if spec is not None)

@@ -9,7 +9,7 @@ takes a row in the pool of every layer of the largest group, hence `bytes_per_bl
 from __future__ import annotations
 
 from snippets.planner.cache.needs import cdiv
-from snippets.planner.specs import CacheGroup, CachePlan, Limits
+from snippets.planner.specs import CacheGroup, CacheLayout, CachePlan, Limits
 
 
 def held_blocks(group: CacheGroup, limits: Limits, num_tokens: int) -> int:
@@ -40,7 +40,7 @@ def tokens_per_block(group: CacheGroup, limits: Limits) -> int:
     return group.block_size * (1 if group.spec.kind == "mamba" else limits.decode_context_parallel_size)
 
 
-def held_bytes(plan: CachePlan, limits: Limits, num_tokens: int) -> int:
+def held_bytes(plan: CachePlan | CacheLayout, limits: Limits, num_tokens: int) -> int:
     """Bytes of the pool that the request takes, on the fullest stage's ranks."""
     return plan.bytes_per_block * sum(held_blocks(group, limits, num_tokens) for group in plan.groups)
 
@@ -55,7 +55,7 @@ def grows(group: CacheGroup, num_tokens: int) -> bool:
     return spec.kind not in ("mamba", "cross")
 
 
-def marginal_bytes_per_token(plan: CachePlan, limits: Limits) -> float:
+def marginal_bytes_per_token(plan: CachePlan | CacheLayout, limits: Limits) -> float:
     """Bytes per further token at full context, on average over a block: only groups that still grow there count."""
     return sum(
         (
@@ -67,7 +67,7 @@ def marginal_bytes_per_token(plan: CachePlan, limits: Limits) -> float:
     )
 
 
-def fixed_bytes(plan: CachePlan, limits: Limits) -> int:
+def fixed_bytes(plan: CachePlan | CacheLayout, limits: Limits) -> int:
     """Bytes at full context that no further token adds to: windows, chunks, states, encoder."""
     still = (
         held_blocks(group, limits, plan.max_model_len) for group in plan.groups if not grows(group, plan.max_model_len)

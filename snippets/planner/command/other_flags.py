@@ -119,7 +119,7 @@ def sort_others(others: Sequence[tuple[str, str, tuple[str, ...]]], memory_given
             passed.append(spelled)
     notes = []
     if passed:
-        notes.append(f"Ignored, since memory does not depend on them: {', '.join(passed)}.")
+        notes.append(f"Not in the command, since memory does not depend on them: {', '.join(passed)}.")
     if moved:
-        notes.append(f"Not followed, though the estimate may move a little: {', '.join(moved)}.")
+        notes.append(f"Not in the command, though the estimate may move a little with them: {', '.join(moved)}.")
     return notes, refused

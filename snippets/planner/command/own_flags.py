@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from snippets.planner.answers.layouts import MOST_CARDS
+from snippets.planner.command import numbers
+from snippets.planner.command.numbers import at_most, gib, human_readable_int, shown, whole
 from snippets.planner.engine_args import EngineArgs
 
 CACHE_DTYPES = (
@@ -21,60 +22,11 @@ STATE_DTYPES = ("auto", "bfloat16", "float16", "float32")  # config/cache.py Mam
 MAMBA_MODES = ("align", "all", "none")
 USAGES = ("server", "llm")
 
-MOST_GIB = 2**20
-DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-
-
-def human_readable_int(value: str) -> int:
-    """8192, 8k = 8,000, 8K = 8,192, 1G = 2**30 (utils/argparse_utils.py human_readable_int)."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT])", value.strip())
-    if match is None:
-        return _int(value)
-    number, suffix = match.groups()
-    if suffix in DECIMAL:
-        return int(float(number) * DECIMAL[suffix])
-    if "." in number:
-        lower = number + suffix.lower()
-        raise argparse.ArgumentTypeError(f"Decimals are not allowed with binary suffixes like {suffix}. Try {lower}.")
-    return int(number) * BINARY[suffix]
-
-
-def _int(value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{value!r} is not a whole number") from None
-
-
-def _max_model_len(value: str) -> int | str:
-    return "auto" if value.strip().lower() in {"auto", "-1"} else human_readable_int(value)
-
-
-def _number(value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{value!r} is not a number")
-    return number
-
-
-def gib(value: str) -> float:
-    """A size in GiB, 0 or more."""
-    number = _number(value)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{value} GiB is less than nothing")
-    if number > MOST_GIB:
-        raise argparse.ArgumentTypeError(f"{value} GiB is more than any card has")
-    return number
-
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[str], str]:
     def read(value: str) -> str:
         if value not in choices:
-            raise argparse.ArgumentTypeError(f"{value!r} is not one of {', '.join(choices)}")
+            raise argparse.ArgumentTypeError(f"{shown(value)} is not one of {', '.join(choices)}")
         return value
 
     return read
@@ -84,9 +36,9 @@ def _json_object(value: str) -> dict[str, object]:
     try:
         fields = json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"{value[:80]!r} is not JSON: {error}") from None
+        raise argparse.ArgumentTypeError(f"{shown(value)} is not JSON: {error}") from None
     if not isinstance(fields, dict):
-        raise argparse.ArgumentTypeError(f"{value!r} is not a JSON object in braces")
+        raise argparse.ArgumentTypeError(f"{shown(value)} is not a JSON object in braces")
     return {str(key).replace("-", "_"): item for key, item in fields.items()}
 
 
@@ -103,30 +55,37 @@ class Flag(NamedTuple):
         return self.options[0].removeprefix("--").replace("-", "_")
 
 
+LENGTH = numbers.max_model_len
+BLOCKS = at_most(numbers.MOST_BLOCKS, whole)
+RANKS = at_most(numbers.MOST_RANKS, whole)
+BLOCK = at_most(numbers.MOST_TOKENS_PER_BLOCK, whole)
+BATCHED = at_most(numbers.MOST_BATCHED_TOKENS, human_readable_int)
+SIZE = at_most(numbers.MOST_BYTES, human_readable_int)
+
 # In the order a finished command shows them. A switch also has its --no- form.
 ENGINE_FLAGS = (
-    Flag(("--max-model-len",), _max_model_len, "longest context in tokens: 8192, 8k (8,000), 8K (8,192) or auto"),
-    Flag(("--gpu-memory-utilization",), _number, "share of the card that vLLM takes (default 0.92)"),
-    Flag(("--kv-cache-memory-bytes",), human_readable_int, "bytes for the KV cache, instead of the share: 8G is 8 GiB"),
-    Flag(("--max-num-seqs",), _int, "most requests in one step"),
-    Flag(("--max-num-batched-tokens",), human_readable_int, "most tokens in one step"),
-    Flag(("--block-size",), _int, "tokens in one block"),
+    Flag(("--max-model-len",), LENGTH, "longest context in tokens: 8192, 8k (8,000), 8K (8,192) or auto"),
+    Flag(("--gpu-memory-utilization",), numbers.number, "share of the card that vLLM takes (default 0.92)"),
+    Flag(("--kv-cache-memory-bytes",), SIZE, "bytes for the KV cache, instead of the share: 8G is 8 GiB"),
+    Flag(("--max-num-seqs",), at_most(numbers.MOST_SEQS, whole), "most requests in one step"),
+    Flag(("--max-num-batched-tokens",), BATCHED, "most tokens in one step"),
+    Flag(("--block-size",), BLOCK, "tokens in one block"),
     Flag(("--kv-cache-dtype",), _one_of(CACHE_DTYPES), "how keys and values are stored: " + ", ".join(CACHE_DTYPES)),
     Flag(("--dtype",), _one_of(DTYPES), "of weights and activations: " + ", ".join(DTYPES)),
     Flag(("--quantization", "-q"), str, "how the weights are stored, where config.json does not say"),
-    Flag(("--tensor-parallel-size", "-tp"), _int, "cards that share every layer"),
-    Flag(("--pipeline-parallel-size", "-pp"), _int, "stages of layers, one after another"),
-    Flag(("--data-parallel-size", "-dp"), _int, "copies of the model"),
+    Flag(("--tensor-parallel-size", "-tp"), RANKS, "cards that share every layer"),
+    Flag(("--pipeline-parallel-size", "-pp"), RANKS, "stages of layers, one after another"),
+    Flag(("--data-parallel-size", "-dp"), RANKS, "copies of the model"),
     Flag(("--enable-expert-parallel", "-ep"), None, "split experts between cards, not inside them"),
-    Flag(("--decode-context-parallel-size", "-dcp"), _int, "cards among which the tokens of one request are spread"),
+    Flag(("--decode-context-parallel-size", "-dcp"), RANKS, "cards among which the tokens of one request are spread"),
     Flag(("--enable-prefix-caching",), None, "keep blocks of finished requests for reuse"),
     Flag(("--enable-chunked-prefill",), None, "split long prompts over steps"),
     Flag(("--disable-hybrid-kv-cache-manager",), None, "treat window layers as full attention"),
-    Flag(("--num-gpu-blocks-override",), _int, "use this number of blocks, whatever the memory"),
+    Flag(("--num-gpu-blocks-override",), BLOCKS, "use this number of blocks, whatever the memory"),
     Flag(("--enforce-eager",), None, "no CUDA graphs"),
     Flag(("--async-scheduling",), None, "prepare the next step while this one runs"),
     Flag(("--mamba-cache-mode",), _one_of(MAMBA_MODES), "which recurrent states are kept: " + ", ".join(MAMBA_MODES)),
-    Flag(("--mamba-block-size",), _int, "tokens between kept recurrent states"),
+    Flag(("--mamba-block-size",), BLOCK, "tokens between kept recurrent states"),
     Flag(("--mamba-cache-dtype",), _one_of(STATE_DTYPES), "of convolution states: " + ", ".join(STATE_DTYPES)),
     Flag(("--mamba-ssm-cache-dtype",), _one_of(STATE_DTYPES), "of recurrent states: " + ", ".join(STATE_DTYPES)),
     Flag(("--attention-backend",), str, "FLASH_ATTN, FLASHINFER, TRITON_ATTN, FLASHMLA, …"),
@@ -135,7 +94,7 @@ SPECULATIVE_FLAGS = (
     Flag(("--speculative-config", "-sc"), _json_object, 'JSON: {"method": "eagle3", "num_speculative_tokens": 3, …}'),
     Flag(("--spec-method",), str, "its method alone"),
     Flag(("--spec-model",), str, "its drafter alone: a path to a config.json or a catalog key"),
-    Flag(("--spec-tokens",), _int, "its number of drafted tokens alone"),
+    Flag(("--spec-tokens",), at_most(numbers.MOST_DRAFTED_TOKENS, whole), "its number of drafted tokens alone"),
 )
 OUTPUTS = ("--json", "--markdown", "--csv", "--explain")
 
@@ -154,9 +113,10 @@ def add_own_flags(parser: argparse.ArgumentParser) -> None:
     shown = out.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="the whole plan as JSON")
     shown.add_argument("--markdown", action="store_true", help="as a Markdown page")
-    shown.add_argument("--csv", action="store_true", help="name, value, unit, formula, numbers, source")
+    shown.add_argument("--csv", action="store_true", help="each number with its formula, as a table for a spreadsheet")
     shown.add_argument("--explain", action="store_true", help="each number with its formula and vLLM's source line")
-    out.add_argument("--layouts", type=_int, metavar="N", help="every way to lay the model out on N such cards")
+    n_cards = numbers.between(1, MOST_CARDS, whole)
+    out.add_argument("--layouts", type=n_cards, metavar="N", help="every way to lay it out on N such cards, 1 to 64")
     out.add_argument("--list-models", action="store_true", help="the models of the catalog")
     out.add_argument("--list-gpus", action="store_true", help="the cards of the catalog")
     out.add_argument("--specs", action="store_true", help="plan layer specs, one JSON object a line, from stdin")

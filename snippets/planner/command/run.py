@@ -1,37 +1,39 @@
-"""The command: parse, read, plan, print. Exit code 0: vLLM would start, 1: it would refuse, 2: usage."""
+"""The command: parse, read, plan, print. Exit code 0: vLLM would start, 1: it would refuse, 2: no answer."""
 
 from __future__ import annotations
 
 import argparse
-import io
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from snippets.catalog.gpus import Gpu, UnknownGpuError, gpu
+from snippets.catalog.gpus import Gpu
 from snippets.planner.cache.spec_lines import answer
 from snippets.planner.command.errors import UsageError
 from snippets.planner.command.lists import gpu_list, model_list
+from snippets.planner.command.names import find_card, unknown_card
 from snippets.planner.command.other_flags import sort_others
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.command.questions.bounds import bounds, bounds_json, bounds_text
 from snippets.planner.command.questions.layout_table import layout_json, layout_table, layout_text
-from snippets.planner.command.questions.traffic import traffic_answer, traffic_json, traffic_text
-from snippets.planner.command.read_input import Input, read_model
+from snippets.planner.command.questions.traffic import traffic_answer, traffic_asked, traffic_json, traffic_text
+from snippets.planner.command.read_input import Input, note_of_guess, read_model
 from snippets.planner.command.speculative import speculative
+from snippets.planner.command.streams import NO_ANSWER, guarded, out, say, stdin_lines
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
+from snippets.planner.report.answer import as_line
 from snippets.planner.report.other_version import lines_of_version
 from snippets.planner.steps.take import Given
 from snippets.planner.steps.unnamed_card import unnamed_card
 from snippets.planner.versions import VersionError
 from snippets.units import GIB
 
-STARTS, REFUSES, USAGE = 0, 1, 2
+STARTS, REFUSES = 0, 1
+BESIDE = ("--layouts", "--prompt-len", "--output-len", "--price-per-hour")  # questions beside the plan
 GIVEN = ("available_kv_gib", "weights_gib", "total_gib", "free_gib")  # in the order of Given's fields
 
 
@@ -40,33 +42,20 @@ class Section(NamedTuple):
 
     key: str  # in the JSON
     values: object
-    text: str  # below the report
+    title: str
+    text: str  # in the report
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run and return the exit code. Nothing a user can type ends in a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without → or × shows an escape
-    try:
-        code = _run(parse(sys.argv[1:] if words is None else words))
-        sys.stdout.flush()
-        return code
-    except UsageError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    except BrokenPipeError:  # the reader, such as head, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
-        return STARTS
-    except KeyboardInterrupt:
-        return 130
+    return guarded(lambda: _run(parse(sys.argv[1:] if words is None else words)))
 
 
 def _run(values: argparse.Namespace) -> int:
     if values.list_gpus:
-        sys.stdout.write(gpu_list())
+        out(gpu_list())
     elif values.list_models:
-        sys.stdout.write(model_list())
+        out(model_list())
     elif values.specs:
         _specs()
     else:
@@ -76,17 +65,18 @@ def _run(values: argparse.Namespace) -> int:
 
 def _specs() -> None:
     """A line of JSON for each line of JSON."""
-    for number, line in enumerate(sys.stdin.buffer, 1):
+    for number, line in enumerate(stdin_lines(), 1):
         if not line.strip():
             continue
         try:
             asked = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"Line {number} of stdin is not JSON: {error}.") from None
-        print(json.dumps(answer(asked)), flush=True)
+        out(json.dumps(answer(asked)) + "\n")
 
 
 def _plan(values: argparse.Namespace) -> int:
+    _check_form(values)
     given = values.model or values.model_flag
     if given is None:
         raise UsageError("Give a model: a config.json, a folder with one, - for stdin, or a key of --list-models.")
@@ -107,27 +97,48 @@ def _plan(values: argparse.Namespace) -> int:
         total_bytes=known.total,
         free_bytes=known.free,
     )
+    if plan.cache is not None:  # only then a command is shown
+        notes += [note for one in (model, drafter) if one and (note := note_of_guess(one))]
+        if args.usage == "llm":
+            notes.append(
+                "The command starts a server; LLM() takes the same settings as arguments, with other defaults."
+            )
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     more: list[Section] = []
     if (traffic := traffic_answer(values, plan)) is not None:
-        more.append(Section("requests_in_flight", traffic_json(traffic), traffic_text(traffic)))
+        more.append(
+            Section(
+                "requests_in_flight",
+                traffic_json(traffic),
+                "Requests at once",
+                traffic_text(traffic, traffic_asked(values)),
+            )
+        )
     if (bound := bounds(values, plan, traffic)) is not None:
-        more.append(Section("bounds", bounds_json(bound), bounds_text(bound)))
+        more.append(Section("bounds", bounds_json(bound), "Bounds of speed and cost", bounds_text(bound)))
     if values.layouts is not None:
         made = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
-        more.append(Section("layouts", layout_json(made), layout_text(made)))
-    sys.stdout.write(_shown(plan, values, model, drafter, more))
+        more.append(Section("layouts", layout_json(made), "Layouts", layout_text(made)))
+    out(_shown(plan, values, model, drafter, more))
     return _outcome(plan, values)
+
+
+def _check_form(values: argparse.Namespace) -> None:
+    """CSV and explanations are lists of the plan's own numbers."""
+    form = "--csv" if values.csv else "--explain" if values.explain else ""
+    beside = [flag for flag in BESIDE if getattr(values, flag.removeprefix("--").replace("-", "_")) is not None]
+    if form and beside:
+        raise UsageError(f"{form} holds the plan's own numbers, without {beside[0]}; ask for --json or --markdown.")
 
 
 def _outcome(plan: Plan, values: argparse.Namespace) -> int:
     """The exit code; errors on stderr, unless a person sees them in the report."""
     is_report = not (values.json or values.markdown or values.csv or values.explain)
     for error in () if is_report and sys.stdout.isatty() else plan.errors:
-        print(f"{error.field}: {error.message} {error.way_out}".strip(), file=sys.stderr)
+        say(as_line(error))
     if not plan.errors:
         return STARTS
-    return REFUSES if any(error.from_vllm for error in plan.errors) else USAGE
+    return REFUSES if any(error.from_vllm for error in plan.errors) else NO_ANSWER
 
 
 def _as_printed_by(version: str | None, plan: Plan) -> Plan:
@@ -146,10 +157,10 @@ def _as_printed_by(version: str | None, plan: Plan) -> Plan:
 
 def _card(values: argparse.Namespace) -> Gpu | None:
     if values.gpu is not None:
-        try:
-            return gpu(values.gpu.lower())
-        except UnknownGpuError as error:
-            raise UsageError(f"--gpu: {error}.") from None
+        card = find_card(values.gpu)
+        if card is None:
+            raise UsageError(f"--gpu: {unknown_card(values.gpu)}")
+        return card
     if values.total_gib is None and values.available_kv_gib is None and values.kv_cache_memory_bytes is None:
         raise UsageError("Give a card with --gpu (see --list-gpus), or its memory with --total-gib.")
     return None
@@ -164,10 +175,9 @@ def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input 
     if values.json:
         return json.dumps(to_json(plan, name, drafting) | {part.key: part.values for part in more}, indent=2) + "\n"
     if values.markdown:
-        return to_markdown(plan, name, drafting)
+        return to_markdown(plan, name, drafting, [(part.title, part.text) for part in more])
     if values.csv:
         return to_csv(plan)
     if values.explain:
         return to_explanation(plan)
-    text = to_text(plan, serve_command(plan, name, drafting))
-    return "\n".join((text, *(part.text for part in more)))
+    return to_text(plan, serve_command(plan, name, drafting), [part.text for part in more])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from snippets.planner.command.errors import UsageError
+from snippets.planner.command.numbers import MOST_DRAFTED_TOKENS
 from snippets.planner.command.read_input import Input, read_model
 from snippets.planner.engine_args import SpeculativeConfig
 
@@ -34,8 +35,10 @@ def speculative(values: argparse.Namespace) -> tuple[SpeculativeConfig | None, I
     if unknown := sorted(set(given) - READ - PASSED_OVER):
         raise UsageError(f"--speculative-config: {', '.join(unknown)} is not planned for. Read are {', '.join(READ)}.")
     tokens, method, model = given.get("num_speculative_tokens"), given.get("method"), given.get("model")
-    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1:
-        raise UsageError("--speculative-config: num_speculative_tokens must be a whole number, 1 or more.")
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or not 1 <= tokens <= MOST_DRAFTED_TOKENS:
+        raise UsageError(
+            f"--speculative-config: num_speculative_tokens must be a whole number from 1 to {MOST_DRAFTED_TOKENS:,}."
+        )
     drafter = read_model(str(model)) if model is not None else None
     return SpeculativeConfig(_method(method, drafter), tokens, drafter.config if drafter else None), drafter
 

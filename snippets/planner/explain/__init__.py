@@ -5,10 +5,10 @@ from __future__ import annotations
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget
 from snippets.planner.explain.budget_numbers import budget_numbers, given_memory, setting_numbers
-from snippets.planner.explain.cache_numbers import cache_numbers
+from snippets.planner.explain.cache_numbers import cache_numbers, layout_numbers
 from snippets.planner.explain.explained import Explained
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CachePlan
+from snippets.planner.specs import CacheLayout, CachePlan
 
 __all__ = ["Explained", "explain"]
 
@@ -19,6 +19,7 @@ def explain(
     budget: Budget | None,
     available_bytes: int | None,
     cache: CachePlan | None,
+    layout: CacheLayout | None,
     bytes_per_token: int | None,
 ) -> tuple[Explained, ...]:
     """Every number that was made, in the order vLLM makes them. `budget` is None where the memory was given."""
@@ -31,4 +32,6 @@ def explain(
         opened.append(given_memory(available_bytes, args))
     if cache is not None and resolved is not None and available_bytes is not None:
         opened += cache_numbers(cache, resolved, available_bytes, bytes_per_token)
+    elif layout is not None and resolved is not None:
+        opened += layout_numbers(layout, resolved, bytes_per_token)
     return tuple(opened)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from snippets.planner.engine_args import EngineArgs
-from snippets.planner.estimate import Budget, Range
+from snippets.planner.estimate import Budget, Loaded, Range
 from snippets.planner.explain.explained import Explained
-from snippets.planner.explain.sources import SOURCES
+from snippets.planner.explain.sources import LOADED, SOURCES
 from snippets.planner.resolved import Resolved
 from snippets.units import count, gib
 
 FITTED = "fitted to start-up logs, not counted: nine of ten logs stay within the ends"
+LACKING = "none: {lacking} too little"
 NOT_SUBTRACTED = "0: this model runner subtracts nothing for graphs; they take memory outside the budget, later"
 
 
@@ -19,6 +20,10 @@ def _how(size: Range) -> str:
 
 def _range(size: Range) -> str:
     return f"{gib(size.expected)} ({gib(size.low)} to {gib(size.high)})"
+
+
+def _left(size: Range) -> str:
+    return _range(size) if size.expected > 0 else LACKING.format(lacking=gib(-size.expected))
 
 
 def budget_numbers(budget: Budget, args: EngineArgs) -> list[Explained]:
@@ -37,21 +42,42 @@ def budget_numbers(budget: Budget, args: EngineArgs) -> list[Explained]:
             f"ceil({count(budget.total_bytes)} * {args.gpu_memory_utilization})",
             SOURCES["requested_bytes"],
         ),
-        Explained(
-            "weights_bytes",
-            gib(budget.weights_bytes),
-            "as given" if budget.weights_given else "sum of the parameters' bytes on one rank",
-            f"{count(budget.weights_bytes)} bytes",
-            SOURCES["weights_bytes"],
-        ),
+        *_weights(budget),
         *(Explained(name, _range(size), _how(size), _range(size), SOURCES["available"]) for name, size in parts),
         Explained(
             "available_kv_cache_bytes",
-            _range(budget.available),
+            _left(budget.available),
             "requested_memory - weights - activation - non_torch - cuda_graphs",
             f"{gib(budget.requested_bytes)} - {gib(budget.weights_bytes)} - {terms}",
             SOURCES["available"],
         ),
+    ]
+
+
+def _weights(budget: Budget) -> list[Explained]:
+    """The sum that the log prints, and what it holds beside the parameters."""
+    name, value, source = "weights_bytes", gib(budget.weights_bytes), SOURCES["weights_bytes"]
+    if budget.loaded is None:
+        return [Explained(name, value, "as given", f"{count(budget.weights_bytes)} bytes", source)]
+    parts = _loaded(budget.loaded)
+    formula = " + ".join(part.name.removeprefix("weights.") for part in parts)
+    numbers = " + ".join(part.numbers.removesuffix(" bytes") for part in parts)
+    return [*parts, Explained(name, value, formula, f"{numbers} bytes" if len(parts) == 1 else numbers, source)]
+
+
+def _loaded(loaded: Loaded) -> list[Explained]:
+    """The parts that are not nothing."""
+    formulas = {
+        "parameters": "sum of the parameters' bytes on one rank, as the model's class allocates them",
+        "drafter": "the same of the drafter; MTP layers share embedding and lm_head with the model",
+        "rotary_tables": "cosines and sines: positions * rotary_dim * bytes of a number, once for layers that share it",
+        "mla_copies": "W_UK_T and W_UV, 16 bits: layers * kv_lora_rank * heads * (qk_nope_head_dim + v_head_dim) * 2",
+        "buffers": "buffers that the model makes for max_num_batched_tokens",
+    }
+    return [
+        Explained(f"weights.{name}", gib(size), formula, f"{count(size)} bytes", LOADED[name])
+        for name, formula in formulas.items()
+        if (size := getattr(loaded, name))
     ]
 
 

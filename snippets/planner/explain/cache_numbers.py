@@ -10,22 +10,18 @@ from snippets.planner.explain.explained import Explained
 from snippets.planner.explain.pages import need, page
 from snippets.planner.explain.sources import NEEDS, OURS, PAGES, SOURCES
 from snippets.planner.resolved import Resolved
-from snippets.planner.specs import CacheGroup, CachePlan
+from snippets.planner.specs import CacheGroup, CacheLayout, CachePlan
 from snippets.units import count
 
 
 def cache_numbers(
     cache: CachePlan, resolved: Resolved, available_bytes: int, bytes_per_token: int | None
 ) -> list[Explained]:
-    """In the order vLLM takes the steps. Bytes are of one rank. Of groups with the same numbers the first stands."""
-    first: dict[tuple[object, ...], int] = {}
-    for i, group in enumerate(cache.groups):
-        first.setdefault((group.kind, group.block_size, group.page_size_bytes, group.blocks_per_request), i)
-    opened = [line for i in first.values() for line in _group(i, cache.groups[i], cache, resolved)]
-    opened.append(_groups(cache))
-    opened.append(_bytes_per_block(cache))
+    """In the order vLLM takes the steps. Bytes are of one rank."""
+    layout = CacheLayout.of(cache)
+    opened = _blocks(layout, resolved)
     opened.append(_num_gpu_blocks(cache, resolved, available_bytes))
-    opened.append(_blocks_per_request(cache))
+    opened.append(_blocks_per_request(layout))
     opened.append(
         Explained(
             "max_concurrency",
@@ -45,11 +41,28 @@ def cache_numbers(
         )
     )
     if bytes_per_token is not None:
-        opened.append(_per_token(cache, resolved, bytes_per_token))
+        opened.append(_per_token(layout, resolved, bytes_per_token))
     return opened
 
 
-def _group(index: int, group: CacheGroup, cache: CachePlan, resolved: Resolved) -> list[Explained]:
+def layout_numbers(layout: CacheLayout, resolved: Resolved, bytes_per_token: int | None) -> list[Explained]:
+    """Those of them that need no memory."""
+    opened = [*_blocks(layout, resolved), _blocks_per_request(layout)]
+    if bytes_per_token is not None:
+        opened.append(_per_token(layout, resolved, bytes_per_token))
+    return opened
+
+
+def _blocks(layout: CacheLayout, resolved: Resolved) -> list[Explained]:
+    """Groups and the bytes of a block. Of groups with the same numbers the first stands."""
+    first: dict[tuple[object, ...], int] = {}
+    for i, group in enumerate(layout.groups):
+        first.setdefault((group.kind, group.block_size, group.page_size_bytes, group.blocks_per_request), i)
+    opened = [line for i in first.values() for line in _group(i, layout.groups[i], layout, resolved)]
+    return [*opened, _groups(layout), _bytes_per_block(layout)]
+
+
+def _group(index: int, group: CacheGroup, cache: CacheLayout, resolved: Resolved) -> list[Explained]:
     formula, numbers = page(group.spec)
     if group.kind == "UniformTypeKVCacheSpecs":
         formula, numbers = "sum of the layers' pages", f"{group.num_layers} layers with pages of unequal size"
@@ -72,7 +85,7 @@ def _group(index: int, group: CacheGroup, cache: CachePlan, resolved: Resolved) 
     ]
 
 
-def _groups(cache: CachePlan) -> Explained:
+def _groups(cache: CacheLayout) -> Explained:
     kinds = ", ".join(f"{group.num_layers} × {group.kind}" for group in cache.groups)
     return Explained(
         "groups",
@@ -83,7 +96,7 @@ def _groups(cache: CachePlan) -> Explained:
     )
 
 
-def _bytes_per_block(cache: CachePlan) -> Explained:
+def _bytes_per_block(cache: CacheLayout) -> Explained:
     pages = {group.page_size_bytes for group in cache.groups}
     if len(cache.groups) > 1 and any(group.members for group in cache.groups):
         formula, numbers = "sum over page sizes of page * slots: the most layers with it in a group", _slots(cache)
@@ -96,7 +109,7 @@ def _bytes_per_block(cache: CachePlan) -> Explained:
     return Explained("bytes_per_block", value, formula, numbers, SOURCES["bytes_per_block"])
 
 
-def _slots(cache: CachePlan) -> str:
+def _slots(cache: CacheLayout) -> str:
     """DeepSeek-V4's packed layout: layers of different groups that have one page size lie on each other."""
     slots: Counter[int] = Counter()
     for group in cache.groups:
@@ -108,7 +121,7 @@ def _slots(cache: CachePlan) -> str:
     return " + ".join(f"{count(size)} * {times}" for size, times in slots.items())
 
 
-def _blocks_per_request(cache: CachePlan) -> Explained:
+def _blocks_per_request(cache: CacheLayout) -> Explained:
     if len({group.page_size_bytes for group in cache.groups}) > 1:
         formula = "cdiv(sum of the groups' max_memory_usage_bytes, page_size of the first)"
         terms = " + ".join(count(group.max_bytes_per_request) for group in cache.groups)
@@ -132,7 +145,7 @@ def _num_gpu_blocks(cache: CachePlan, resolved: Resolved, available_bytes: int) 
     return Explained("num_gpu_blocks", count(cache.num_gpu_blocks), formula, numbers, source)
 
 
-def _per_token(cache: CachePlan, resolved: Resolved, bytes_per_token: int) -> Explained:
+def _per_token(cache: CacheLayout, resolved: Resolved, bytes_per_token: int) -> Explained:
     full = cache.max_model_len
     growing = [group for group in cache.groups if grows(group, full)]
     dcp = resolved.limits.decode_context_parallel_size

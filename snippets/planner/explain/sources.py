@@ -26,6 +26,13 @@ SOURCES = {
     "kv_cache_size_tokens": f"{_UTILS}:1819 get_kv_cache_capacity",
     "admission": f"{_UTILS}:751 _check_enough_kv_cache_memory",
 }
+LOADED = {  # what “Model loading took” holds
+    "parameters": SOURCES["weights_bytes"],
+    "drafter": "vllm/v1/spec_decode/llm_base_proposer.py:1330 SpecDecodeBaseProposer.load_model",
+    "rotary_tables": "vllm/model_executor/layers/rotary_embedding/__init__.py:33 get_rope",
+    "mla_copies": "vllm/model_executor/layers/attention/mla_attention.py:1033 process_weights_after_loading",
+    "buffers": "vllm/model_executor/models/deepseek_v2.py:1362 DeepseekV2Model.__init__",
+}
 PAGES = {  # the page of one layer, by vLLM's class
     "FullAttentionSpec": f"{_SPECS}:328 FullAttentionSpec.real_page_size_bytes",
     "TQFullAttentionSpec": f"{_SPECS}:366 TQFullAttentionSpec.real_page_size_bytes",

@@ -10,7 +10,6 @@ from snippets.planner.memory.parts import card_kind
 from snippets.planner.memory.profile_run import INDEXER_LOGITS_BYTES, ProfileRun, Sampler
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings.batching import uses_v2_model_runner
-from snippets.planner.settings.kind import is_pooling
 
 USUAL_MLP = 4  # times the hidden size, where the config names none or it differs by layer
 ELEMENT_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
@@ -31,7 +30,7 @@ def profile_run(config: ModelConfig, args: EngineArgs, resolved: Resolved, pp_ra
     graphs = num_graphs(resolved.max_num_seqs, resolved.max_num_batched_tokens, draft)
     per_token, expert, dense = _experts(config)
     has_indexer = any(c.kind == "indexer" for layer in config.layers for c in layer if isinstance(c, AttentionCache))
-    sampler: Sampler = "none" if is_pooling(config) else "v2" if v2 else "v1"
+    sampler: Sampler = "none" if config.is_pooling else "v2" if v2 else "v1"
     return ProfileRun(
         max_num_batched_tokens=resolved.max_num_batched_tokens,
         max_num_seqs=resolved.max_num_seqs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from snippets.planner.estimate import Budget, Range
-from snippets.planner.plan import Plan
+from snippets.planner.plan import Plan, PlanError
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.units import count, gib
 
@@ -25,11 +25,22 @@ def headline(plan: Plan) -> str:
     return f"vLLM 0.26.0 would start: {held}, {requests} at once{limit}."
 
 
+def sentence(text: str) -> str:
+    """With a full stop at its end; vLLM's own messages have none now and then."""
+    return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
+
+
+def as_line(error: PlanError) -> str:
+    """What is wrong and what to change, in one line."""
+    field = f"{error.field}: " if error.field else ""
+    return f"{field}{sentence(error.message)} {error.way_out}".strip()
+
+
 def ends(plan: Plan) -> str:
-    """How far the estimate may be off, in tokens; empty where the memory was given."""
-    if plan.budget is None or plan.cache is None:
-        return ""
-    if plan.cache_high is None:
+    """How far the estimate may be off, in tokens; without a cache what limits instead. Empty where memory was given."""
+    if plan.cache is not None and not plan.cache.groups:
+        return _without_cache(plan)
+    if plan.budget is None or plan.cache is None or plan.cache_high is None:
         return ""
     high = count(plan.cache_high.kv_cache_size_tokens)
     if plan.cache_low is None:
@@ -38,37 +49,53 @@ def ends(plan: Plan) -> str:
     return f"The memory is estimated: {low} to {high} tokens between the ends of the estimate."
 
 
-def spread(size: Range) -> str:
-    """A range with its expected value first."""
-    return f"{gib(size.expected)} ({gib(size.low)} to {gib(size.high)})"
+def _without_cache(plan: Plan) -> str:
+    resolved = plan.resolved
+    if resolved is None:
+        return ""
+    texts, tokens = count(resolved.max_num_seqs), count(resolved.max_num_batched_tokens)
+    longest = count(resolved.max_model_len)
+    limits = f"A step takes at most {texts} texts of together {tokens} tokens, each of at most {longest}."
+    return limits if plan.weights_bytes else f"{limits} The weights are not counted here, and have to fit the card."
 
 
 def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
-    """(part, expected, low to high) of one rank's memory, from the card to the cache."""
-
-    def fitted(name: str, size: Range) -> tuple[str, str, str]:
-        return (name, gib(size.expected), f"{gib(size.low)} to {gib(size.high)}")
-
+    """(part, expected, low to high) of one rank's memory, from the card to the cache, or to what is missing for it."""
+    share = f"{budget.requested_bytes / budget.total_bytes:.2f} of it" if budget.total_bytes else ""
     return [
         ("memory of the card", gib(budget.total_bytes), ""),
-        ("requested by vLLM", gib(budget.requested_bytes), ""),
+        ("requested by vLLM", gib(budget.requested_bytes), share),
         ("weights", gib(budget.weights_bytes), "given" if budget.weights_given else "counted"),
-        fitted("activation peak", budget.activation),
-        fitted("CUDA context, NCCL", budget.non_torch),
-        fitted("CUDA graphs", budget.cuda_graphs),
-        fitted("KV cache", budget.available),
+        _fitted("activation peak", budget.activation),
+        _fitted("CUDA context, NCCL", budget.non_torch),
+        _fitted("CUDA graphs", budget.cuda_graphs),
+        _left(budget.available),
     ]
 
 
+def _fitted(name: str, size: Range) -> tuple[str, str, str]:
+    # Only graphs are ever surely nothing: newer runners take them from outside the budget.
+    return (name, gib(size.expected), f"{gib(size.low)} to {gib(size.high)}" if size.high else "not subtracted")
+
+
+def _left(size: Range) -> tuple[str, str, str]:
+    """What remains for the cache; below nothing, how much is missing before there is one."""
+    if size.expected >= 0:
+        low = gib(size.low) if size.low >= 0 else f"{gib(-size.low)} too little"
+        return ("KV cache", gib(size.expected), f"{low} to {gib(size.high)}")
+    least = gib(-size.high) if size.high < 0 else "nothing"
+    return ("missing for a KV cache", gib(-size.expected), f"{least} to {gib(-size.low)}")
+
+
 def fact_rows(plan: Plan) -> list[tuple[str, str]]:
-    """The exact figures of the cache."""
-    cache = plan.cache
-    if cache is None or not cache.groups:
+    """The exact figures of the cache; without a plan those that need no memory."""
+    layout = plan.layout
+    if layout is None or not layout.groups:
         return []
-    rows = [
-        ("num_gpu_blocks", count(cache.num_gpu_blocks)),
-        ("bytes per block", count(cache.bytes_per_block)),
-        ("blocks per request", count(cache.blocks_per_request)),
+    rows = [("num_gpu_blocks", count(plan.cache.num_gpu_blocks))] if plan.cache else []
+    rows += [
+        ("bytes per block", count(layout.bytes_per_block)),
+        ("blocks per request", count(layout.blocks_per_request)),
     ]
     if plan.kv_bytes_per_token is not None:
         rows.append(("bytes per further token", count(plan.kv_bytes_per_token)))
@@ -77,7 +104,7 @@ def fact_rows(plan: Plan) -> list[tuple[str, str]]:
 
 def group_rows(plan: Plan) -> list[tuple[str, str, str, str, str]]:
     """(kind, layers, block size, page, blocks a request) of each group; like groups share a row."""
-    groups = plan.cache.groups if plan.cache else ()
+    groups = plan.layout.groups if plan.layout else ()
     alike = Counter(
         (group.kind, group.num_layers, group.block_size, group.page_size_bytes, group.blocks_per_request)
         for group in groups

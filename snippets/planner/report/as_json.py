@@ -24,13 +24,14 @@ class Key(NamedTuple):
 SCHEMA = (
     Key("num_gpu_blocks", "integer or null", "KV cache blocks, the null block included"),
     Key("block_size", "integer or null", "tokens in a block, of the group with the smallest; as in cache_config_info"),
-    Key("bytes_per_block", "integer or null", "bytes of one block in all layers of one rank"),
+    Key("bytes_per_block", "integer or null", "bytes of one block in all layers of one rank; needs no memory"),
     Key("kv_cache_size_tokens", "integer or null", "tokens, as the log prints them: int(max_concurrency × length)"),
     Key("max_concurrency", "number or null", "requests of max_model_len that memory holds, as the log prints it"),
     Key("kv_bytes_per_token", "integer or null", "bytes that one more token adds at full context, on one rank"),
     Key("groups", "list of objects", "layers that share a block table: num_layers, kind, block_size (tokens), "
         "page_size_bytes, max_bytes_per_request (one layer), blocks_per_request"),
-    Key("available_kv_cache_bytes", "integer or null", "bytes for the KV cache of one rank: given, or expected"),
+    Key("available_kv_cache_bytes", "integer or null", "bytes for the KV cache of one rank: given, or expected; "
+        "below 0, so much is missing"),
     Key("weights_bytes", "integer or null", "bytes of weights on the fullest rank: given, or counted"),
     Key("budget", "object or null", "bytes of one rank: total_bytes, requested_bytes, weights_bytes, weights_given; "
         "activation, non_torch, cuda_graphs, available as low, expected, high; null where memory was given"),
@@ -45,7 +46,7 @@ SCHEMA = (
     Key("high", "object or null", "the same at its high end"),
     Key("settings", "object or null", "what is in force: dtype, kv_cache_dtype, attention_backend, …"),
     Key("notes", "list of strings", "what was assumed, and what vLLM warns of"),
-    Key("serve_command", "string", "the command that starts this server"),
+    Key("serve_command", "string", "the vllm serve line of these settings, which starts where errors is empty"),
     Key("explained", "list of objects", "each number: name, value, formula, numbers, source"),
 )  # fmt: skip
 SETTINGS = (
@@ -62,22 +63,22 @@ def schema_markdown() -> str:
 
 def to_json(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> dict[str, object]:
     """The plan as JSON values; SCHEMA says what each key holds. `model` and `drafter` stand in the command."""
-    cache, resolved = plan.cache, plan.resolved
+    cache, layout, resolved = plan.cache, plan.layout, plan.resolved
     return {
         "num_gpu_blocks": cache.num_gpu_blocks if cache else None,
         "block_size": _block_size(plan),
-        "bytes_per_block": cache.bytes_per_block if cache else None,
+        "bytes_per_block": layout.bytes_per_block if layout else None,
         "kv_cache_size_tokens": cache.kv_cache_size_tokens if cache else None,
         "max_concurrency": cache.max_concurrency if cache else None,
         "kv_bytes_per_token": plan.kv_bytes_per_token,
-        "groups": [_group(group) for group in cache.groups] if cache else [],
+        "groups": [_group(group) for group in layout.groups] if layout else [],
         "available_kv_cache_bytes": plan.available_bytes,
         "weights_bytes": plan.weights_bytes,
         "budget": _budget(plan.budget) if plan.budget else None,
         "log_lines": list(cache.log_lines) if cache else [],
         "errors": [_error(error) for error in plan.errors],
         "max_model_len": cache.max_model_len if cache else resolved.max_model_len if resolved else None,
-        "blocks_per_request": cache.blocks_per_request if cache else None,
+        "blocks_per_request": layout.blocks_per_request if layout else None,
         "max_num_seqs": resolved.max_num_seqs if resolved else None,
         "requests_at_once": requests_at_once(plan),
         "low": _end(plan.cache_low),
@@ -91,8 +92,8 @@ def to_json(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> dict[
 
 def _block_size(plan: Plan) -> int | None:
     """engine/core.py:311: after planning, the smallest block of all groups."""
-    if plan.cache and plan.cache.groups:
-        return min(group.block_size for group in plan.cache.groups)
+    if plan.layout and plan.layout.groups:
+        return min(group.block_size for group in plan.layout.groups)
     return plan.resolved.block_size if plan.resolved else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snippets.planner.plan import Plan
-from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline
+from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence
 from snippets.planner.report.serve_command import serve_command
 
 
@@ -18,14 +18,20 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines]
 
 
-def to_markdown(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> str:
-    """Answer, log lines, figures, budget, groups, notes, command, and each number with its source."""
+def to_markdown(
+    plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER", more: Sequence[tuple[str, str]] = ()
+) -> str:
+    """Answer, log lines, figures, budget, groups, notes, command, and each number with its source.
+
+    `more` are titles and texts of answers beside the plan.
+    """
     card = plan.gpu.name if plan.gpu else "unnamed card"
     parts: list[list[str]] = [[f"# {model} on {card}"], [headline(plan)]]
     if text := ends(plan):
         parts.append([text])
     for error in plan.errors:
-        parts.append([f"**{error.field}**: {error.message}"])
+        field = f"**{error.field}**: " if error.field else ""
+        parts.append([f"{field}{sentence(error.message)}"])
         if error.way_out:
             parts.append([error.way_out])
     if plan.cache and plan.cache.log_lines:
@@ -37,6 +43,8 @@ def to_markdown(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> s
     if groups := group_rows(plan):
         header = ("kind", "layers", "block size (tokens)", "page (bytes)", "blocks per request")
         parts += [["## Groups"], _table(header, groups)]
+    for title, text in more:
+        parts += [[f"## {title}"], ["```text", text.rstrip("\n"), "```"]]
     if plan.notes:
         parts += [["## Notes"], [f"- {note}" for note in plan.notes]]
     if plan.cache is not None:  # a command that was just refused is not to be copied

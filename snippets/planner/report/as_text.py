@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 
 from snippets.planner.plan import Plan
-from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline
+from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence
 
 WIDTH = 100
-GROUP_HEADER = ("group", "layers", "block", "page bytes", "blocks a request")
+GROUP_HEADER = ("group", "layers", "tokens a block", "page bytes", "blocks a request")
 
 
 def table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> list[str]:
@@ -25,17 +25,20 @@ def table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) ->
     return lines
 
 
-def _wrapped(text: str, mark: str = "- ") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark))
+def wrapped(text: str, mark: str = "- ") -> list[str]:
+    """Lines of at most WIDTH characters."""
+    indent = " " * len(mark)  # a flag is not broken at its hyphens: it is copied
+    return textwrap.wrap(text, WIDTH, initial_indent=mark, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def to_text(plan: Plan, command: str = "") -> str:
-    """The report; `command` is shown last."""
-    blocks: list[list[str]] = [[headline(plan), *_wrapped(ends(plan), "")]]
+def to_text(plan: Plan, command: str = "", more: Sequence[str] = ()) -> str:
+    """The report; `more` are answers beside the plan, and `command` is shown last."""
+    blocks: list[list[str]] = [[headline(plan), *wrapped(ends(plan), "")]]
     for error in plan.errors:
-        blocks.append([*_wrapped(f"{error.field}: {error.message}", ""), *_wrapped(error.way_out, "→ ")])
+        field = f"{error.field}: " if error.field else ""
+        blocks.append([*wrapped(f"{field}{sentence(error.message)}", ""), *wrapped(error.way_out, "→ ")])
     if plan.cache and plan.cache.log_lines:
-        blocks.append(["What the log says:", *(f"  {line}" for line in plan.cache.log_lines)])
+        blocks.append(["What the log will say:", *(f"  {line}" for line in plan.cache.log_lines)])
     if facts := fact_rows(plan):
         blocks.append(table(facts, frozenset({1})))
     if plan.budget:
@@ -43,7 +46,8 @@ def to_text(plan: Plan, command: str = "") -> str:
     if groups := group_rows(plan):
         blocks.append(table([GROUP_HEADER, *groups], frozenset({1, 2, 3, 4})))
     if plan.notes:
-        blocks.append(["Notes:", *(line for note in plan.notes for line in _wrapped(note))])
+        blocks.append(["Notes:", *(line for note in plan.notes for line in wrapped(note))])
+    blocks += [[text.rstrip("\n")] for text in more]
     if command and plan.cache is not None:  # a command that was just refused is not to be copied
         blocks.append([command])
     return "\n\n".join("\n".join(line for line in block if line) for block in blocks) + "\n"

@@ -13,7 +13,6 @@ from snippets.planner.settings.kind import (
     is_encoder_only,
     is_mm_prefix_lm,
     is_moe,
-    is_pooling,
 )
 from snippets.units import GIB
 
@@ -173,7 +172,7 @@ def _async_scheduling(config: ModelConfig, args: EngineArgs) -> tuple[bool, str]
                 "speculative decoding",
             )
         return args.async_scheduling, "given"
-    if is_pooling(config):
+    if config.is_pooling:
         return False, "off by default for pooling models (config/vllm.py:1060)"
     if method is not None and method not in ASYNC_METHODS:
         return False, f"not supported with {method}-based speculative decoding (config/vllm.py:1070)"
@@ -182,7 +181,7 @@ def _async_scheduling(config: ModelConfig, args: EngineArgs) -> tuple[bool, str]
 
 def uses_v2_model_runner(config: ModelConfig, args: EngineArgs) -> bool:
     """Which GPU model runner starts (config/vllm.py:545 use_v2_model_runner)."""
-    if is_pooling(config) or config.is_hybrid or is_attention_free(config):
+    if config.is_pooling or config.is_hybrid or is_attention_free(config):
         return False
     if config.architecture not in V2_ARCHITECTURES and is_moe(config):
         return False

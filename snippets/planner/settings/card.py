@@ -32,10 +32,15 @@ class Card:
 
     @property
     def dtypes(self) -> tuple[str, ...]:
-        """Dtypes the card computes in, the preferred one first (platforms/cuda.py:224 supported_dtypes)."""
-        if self.is_rocm or self.capability >= FLOAT16_ONLY_BELOW:
-            return ("bfloat16", "float16", "float32")
-        return ("float16", "float32")
+        """Dtypes the card computes in, the preferred one first."""
+        return dtypes_at(self.capability)
+
+
+def dtypes_at(capability: Capability) -> tuple[str, ...]:
+    """platforms/cuda.py:224 supported_dtypes; every ROCm card counts as MI300X, which has them all."""
+    if capability >= FLOAT16_ONLY_BELOW:
+        return ("bfloat16", "float16", "float32")
+    return ("float16", "float32")
 
 
 def card_of(gpu: Gpu) -> Card:

@@ -11,6 +11,7 @@ WITHOUT_CACHE = ("ngram", "ngram_gpu", "suffix", "medusa")
 WITH_DRAFT = ("eagle", "eagle3", "draft_model")
 NOT_PLANNED = ("dflash", "dspark", "extract_hidden_states", "custom_class", "mlp_speculator")
 WITH_PIPELINE = ("nemotron_h", "nemotron_h_puzzle", "glm4_moe_lite")  # their MTP classes have SupportsPP, no others
+WITH_MODEL = (*WITH_DRAFT, "medusa", "mlp_speculator", "dflash")  # config/speculative.py:748: refused without one
 METHODS = ("mtp", *WITH_DRAFT, *WITHOUT_CACHE)
 
 MTP_TYPES = {  # model_type → where the checkpoint counts its MTP layers (config/speculative.py hf_config_override)
@@ -42,11 +43,13 @@ def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
     if speculative is None:
         return
     method, tokens = speculative.method, speculative.num_speculative_tokens
+    if method in WITH_MODEL and speculative.draft is None:
+        raise EngineArgsError("speculative", "num_speculative_tokens was provided but without speculative model.")
     if method in NOT_PLANNED:
         raise EngineArgsError(
             "speculative",
-            f"speculative method {method!r} is not planned here; choose one of \
-{', '.join(METHODS)}",
+            f"speculative method {method!r} is not planned here; choose one of {', '.join(METHODS)}",
+            from_vllm=False,
         )
     if method not in METHODS:
         raise EngineArgsError(
@@ -56,8 +59,8 @@ def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
         )
     if tokens < 1:
         raise EngineArgsError("speculative", f"Expected num_speculative_tokens to be greater than zero ({tokens}).")
-    if method in WITH_DRAFT:
-        _verify_draft(config, speculative)
+    if method == "draft_model":
+        _verify_vocabulary(config, speculative)
     if method == "mtp":
         _verify_mtp(config, tokens)
     if args.pipeline_parallel_size > 1 and (
@@ -70,11 +73,9 @@ def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
         )
 
 
-def _verify_draft(config: ModelConfig, speculative: SpeculativeConfig) -> None:
+def _verify_vocabulary(config: ModelConfig, speculative: SpeculativeConfig) -> None:
     draft = speculative.draft
-    if draft is None:
-        raise EngineArgsError("speculative", "num_speculative_tokens was provided but without speculative model.")
-    if speculative.method == "draft_model" and draft.vocab_size != config.vocab_size:
+    if draft is not None and draft.vocab_size != config.vocab_size:
         raise EngineArgsError(
             "speculative",
             "Target and draft model should have the same vocabulary size. "

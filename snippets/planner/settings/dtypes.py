@@ -48,10 +48,10 @@ def resolve_dtype(config: ModelConfig, args: EngineArgs, card: Card) -> tuple[st
     """dtype in force and why (config/model.py:2095 _get_and_verify_dtype)."""
     asked = args.dtype.lower()
     if asked == "auto":
-        usable = [name for name in card.dtypes if not (name == "float16" and config.model_type in NO_FLOAT16)]
-        if config.dtype in usable:
-            return config.dtype, "the config's own (config/model.py:2051 _resolve_auto_dtype)"
-        return usable[0], f"{card.name} does not compute in {config.dtype} (config/model.py:2072)"
+        dtype = auto_dtype(config, card.dtypes)
+        if config.dtype == dtype:
+            return dtype, "the config's own (config/model.py:2051 _resolve_auto_dtype)"
+        return dtype, f"{card.name} does not compute in {config.dtype} (config/model.py:2072)"
     if asked not in DTYPE_NAMES:
         raise EngineArgsError("dtype", f"Unknown dtype: {asked!r}")
     dtype = DTYPE_NAMES[asked]
@@ -69,6 +69,12 @@ def resolve_dtype(config: ModelConfig, args: EngineArgs, card: Card) -> tuple[st
             "instead by explicitly setting the `dtype` flag in CLI, for example: --dtype=half.",
         )
     return dtype, "given"
+
+
+def auto_dtype(config: ModelConfig, dtypes: tuple[str, ...]) -> str:
+    """--dtype auto on a card that computes in these: the config's, else the card's first that the model takes."""
+    usable = [name for name in dtypes if not (name == "float16" and config.model_type in NO_FLOAT16)]
+    return config.dtype if config.dtype in usable else usable[0]
 
 
 def resolve_kv_cache_dtype(config: ModelConfig, args: EngineArgs) -> tuple[str, str]:

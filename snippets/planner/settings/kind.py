@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from snippets.model_config.model_config import ModelConfig, StateCache
 
-GENERATE_MODELS = (
-    "ChatGLMModel",
-    "MossAudioModel",
-    "Qwen2_5OmniModel",
-    "UltravoxModel",
-)  # text generation all the same
-
 # Classes without SupportsPP (model_executor/models/*.py)
 NO_PIPELINE = """
 AriaForConditionalGeneration BertForMaskedLM BertForSequenceClassification BertForTokenClassification BertModel
@@ -47,11 +40,6 @@ MAMBA_PREFIX_CACHING = (
     "NemotronHPuzzleForCausalLM",
     "Zamba2ForCausalLM",
 )  # classes with SupportsMambaPrefixCaching: cache mode "all"; the rest of the hybrids get "align"
-
-
-def is_pooling(config: ModelConfig) -> bool:
-    """Embedding, classification and reward models: runner "pooling" (config/model.py:932 _get_default_runner_type)."""
-    return config.is_pooling and config.architecture not in GENERATE_MODELS
 
 
 def is_encoder_only(config: ModelConfig) -> bool:

@@ -9,7 +9,7 @@ from snippets.planner.engine_args import EngineArgs, EngineArgsError
 
 DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-
+MOST_DIGITS = 40  # a number of hundreds is infinite as a float
 
 ALIASES = ("original_max_position_embeddings", "n_positions", "seq_length")  # attribute_map of the config classes
 NO_KEY = "default"  # the config names no length: vLLM takes any (config/model.py:2186)
@@ -21,6 +21,8 @@ def parse_human_int(text: str, field: str = "value") -> int:
     A decimal before a binary suffix is refused, as vLLM refuses it.
     """
     value = text.strip()
+    if len(value) > MOST_DIGITS:
+        raise EngineArgsError(field, f"{field} has {len(value):,} characters; no size has more than {MOST_DIGITS}")
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT])", value)
     if match is None:
         try:

@@ -16,7 +16,12 @@ from snippets.planner.settings.checkpoint.architectures import verify_architectu
 from snippets.planner.settings.checkpoint.quantization import resolve_quantization, verify_dtypes
 from snippets.planner.settings.drafter import drafter_config, verify_speculative
 from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dtype
-from snippets.planner.settings.kind import MAMBA_PREFIX_CACHING, has_chunked_attention, is_attention_free
+from snippets.planner.settings.kind import (
+    MAMBA_PREFIX_CACHING,
+    has_chunked_attention,
+    is_attention_free,
+    is_mm_prefix_lm,
+)
 from snippets.planner.settings.layers import SpecMaker, in_order, partition, runs, stages_of
 from snippets.planner.settings.lengths import resolve_max_model_len
 from snippets.planner.settings.pages import deepseek_v4
@@ -67,7 +72,8 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
     blocks = resolve_blocks(config, args, cache, first, max_model_len)
     reasons["block_size"] = blocks.reason
     reasons["attention_backend"] = _backend_reason(card, args, backends)
-    _verify_block_size(args, blocks, mode, batching)
+    _verify_align(config, blocks, mode, batching)
+    _verify_draft_length(config, args, batching, max_model_len)
     maker = SpecMaker(config, args, cache, blocks, backends)
     drafter = _drafter(config, args, card, cache, blocks)
     disabled, reasons["disable_hybrid_kv_cache_manager"] = _hybrid_manager_off(config, args)
@@ -172,13 +178,39 @@ def _backend_reason(card: Card, args: EngineArgs, backends: Backends) -> str:
     return f"{which}: the first that serves these layers on {generation} (platforms/cuda.py:80)"
 
 
-def _verify_block_size(args: EngineArgs, blocks: Blocks, mode: str, batching: Batching) -> None:
-    """config/vllm.py:2256 validate_block_size."""
-    if mode == "align" and blocks.block_size > batching.max_num_batched_tokens:
+def _verify_align(config: ModelConfig, blocks: Blocks, mode: str, batching: Batching) -> None:
+    """config/vllm.py:2265 validate_block_size."""
+    if mode != "align":
+        return
+    if blocks.block_size > batching.max_num_batched_tokens:
         raise EngineArgsError(
             "max_num_batched_tokens",
             f"In Mamba cache align mode, block_size ({blocks.block_size}) must be <= max_num_batched_tokens "
             f"({batching.max_num_batched_tokens}).",
+        )
+    if config.is_encoder_decoder or (config.is_multimodal and is_mm_prefix_lm(config)):
+        raise EngineArgsError(
+            "mamba_cache_mode",
+            "Chunked MM input is required because we need the flexibility to schedule a multiple of block_size tokens "
+            "even if they are in the middle of a mm input",
+        )
+
+
+def _verify_draft_length(config: ModelConfig, args: EngineArgs, batching: Batching, max_model_len: int) -> None:
+    """A draft model is checked against the target's mamba_block_size, max_model_len without prefix caching.
+
+    config/vllm.py:2292 validate_mamba_block_size, again for the drafter's config (v1/spec_decode/draft_model.py:76).
+    """
+    draft = args.speculative.draft if args.speculative and args.speculative.method == "draft_model" else None
+    has_state = config.is_hybrid or is_attention_free(config)
+    if draft is None or not has_state or batching.enable_prefix_caching:
+        return
+    if min(draft.max_model_len, max_model_len) != max_model_len:
+        raise EngineArgsError(
+            "max_model_len",
+            "--mamba-block-size can only be set with --enable-prefix-caching. It was not set here: vLLM took the "
+            f"target's max_model_len {max_model_len} for it, and the drafter's is {draft.max_model_len}. Give a "
+            "--max-model-len that both have, or --enable-prefix-caching.",
         )
 
 

@@ -12,7 +12,7 @@ from snippets.model_config.model_config import ModelConfig
 from snippets.planner.engine_args import EngineArgs
 
 T = TypeVar("T")
-KEPT = 32
+KEPT = 128  # a table of layouts for 8 or 16 cards asks for some 80
 
 
 class Kept(Generic[T]):

@@ -10,11 +10,12 @@ from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.estimate import Budget
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
-from snippets.planner.steps import ways_out
-from snippets.planner.steps.take import StartError, Steps, cache_at
+from snippets.planner.steps.take import PLENTY, StartError, Steps, cache_at
+from snippets.planner.steps.ways_out import Attempt, sentence
+from snippets.planner.steps.ways_out_memory import for_card, for_memory
+from snippets.planner.steps.ways_out_settings import for_setting, for_split
 from snippets.planner.weights.errors import ANOTHER_SPLIT, WAY_OUT, WeightsError
 
-PLENTY = 2**60  # bytes
 GIVE_MEMORY = "Give the memory of the card as the driver reports it, or choose another card."
 NO_WAY = "Nothing tried here lets one request in: take a larger card, more cards, or a smaller model."
 
@@ -30,19 +31,19 @@ class PlanError:
 
 
 def explain_failure(
-    failure: Exception, config: ModelConfig, args: EngineArgs, steps: Steps, attempt: ways_out.Attempt
+    failure: Exception, config: ModelConfig, args: EngineArgs, steps: Steps, attempt: Attempt
 ) -> PlanError:
     """One failed step as a sentence for the person who typed the input."""
     message = str(failure)
     if isinstance(failure, CacheError):
         return _too_small(failure, args, steps, attempt)
     if isinstance(failure, StartError):
-        mend = failure.way_out or ways_out.sentence(ways_out.for_card(args, steps.budget, attempt), NO_WAY)
+        mend = failure.way_out or sentence(for_card(args, steps.budget, attempt), NO_WAY)
         return PlanError(failure.field, message, mend)
     if isinstance(failure, EngineArgsError):
-        found = ways_out.for_setting(failure, config.max_model_len, args, attempt)
-        ours = failure.field == "config"  # an architecture that is not planned here
-        return PlanError(failure.field, message, ways_out.sentence(found, ""), from_vllm=not ours)
+        found = for_setting(failure, config.max_model_len, args, attempt)
+        ours = failure.field == "config" or not failure.from_vllm  # an architecture that is not planned here
+        return PlanError(failure.field, message, sentence(found, ""), from_vllm=not ours)
     if isinstance(failure, WeightsError):
         return _uncounted(failure, args, attempt)
     if isinstance(failure, MissingFactError):
@@ -51,23 +52,23 @@ def explain_failure(
     return PlanError(field, message, "Mend that field of config.json.", from_vllm=False)
 
 
-def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: ways_out.Attempt) -> PlanError:
+def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: Attempt) -> PlanError:
     assert steps.resolved is not None
     if failure.field:
         return PlanError(failure.field, str(failure), "")
     needed = failure.needed_bytes or _needed(steps.resolved)
     budget = steps.budget if not args.kv_cache_memory_bytes and not steps.memory_given else None
-    found = ways_out.for_memory(failure, needed, args, steps.resolved, budget, attempt)
+    found = for_memory(failure, needed, args, steps.resolved, budget, attempt)
     field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
-    return PlanError(field, str(failure), ways_out.sentence(found, NO_WAY))
+    return PlanError(field, str(failure), sentence(found, NO_WAY))
 
 
-def _uncounted(failure: WeightsError, args: EngineArgs, attempt: ways_out.Attempt) -> PlanError:
+def _uncounted(failure: WeightsError, args: EngineArgs, attempt: Attempt) -> PlanError:
     """The way out stands at the end of the message; it goes to its own place."""
     message, field = str(failure), failure.field or "weights_bytes"
     if message.endswith(ANOTHER_SPLIT):
-        found = ways_out.for_split(args, attempt)
-        return PlanError(field, message.removesuffix(ANOTHER_SPLIT).rstrip(), ways_out.sentence(found, ANOTHER_SPLIT))
+        found = for_split(args, attempt)
+        return PlanError(field, message.removesuffix(ANOTHER_SPLIT).rstrip(), sentence(found, ANOTHER_SPLIT))
     return PlanError(field, message.removesuffix(WAY_OUT).rstrip(), WAY_OUT, from_vllm=False)
 
 

@@ -9,24 +9,27 @@ from snippets.catalog.gpus import Gpu, MissingFactError
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.estimate import Budget
+from snippets.planner.estimate import Budget, Loaded
 from snippets.planner.memory.budget import estimate_budget
 from snippets.planner.memory.free_memory import free_memory_error, largest_utilization, log_gib
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
-from snippets.planner.specs import CacheError, CachePlan
+from snippets.planner.specs import CacheError, CacheLayout, CachePlan
 from snippets.planner.steps.drafter_weights import drafter_bytes
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
 from snippets.planner.weights import stage_sizes
+from snippets.planner.weights.beside import Beside, beside_weights
 from snippets.planner.weights.errors import WeightsError
 from snippets.units import GIB
 
 _SETTINGS: Kept[Resolved] = Kept(all_but_memory)
 _WEIGHTS: Kept[tuple[int, ...]] = Kept(layout)
+_BESIDE: Kept[tuple[Beside, ...]] = Kept(all_but_memory)
 
 
 LARGEST = 2**62
+PLENTY = 2**60  # bytes
 
 
 class StartError(ValueError):
@@ -54,6 +57,7 @@ class Steps:
 
     resolved: Resolved | None = None
     weights: tuple[int, ...] = ()  # one per pipeline stage
+    loaded: tuple[Loaded, ...] = ()  # their parts; () where they were given
     budgets: tuple[Budget, ...] = ()  # the same
     available: tuple[int, ...] = ()  # the same
     cache: CachePlan | None = None
@@ -80,9 +84,10 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     if fixed is None and not any(steps.resolved.stages):
         fixed = 0  # nothing is cached, and nothing measured (v1/engine/core.py:275)
     try:
-        steps.weights = _weights(config, card, args, given)
+        steps.loaded = _loaded(config, card, args, given, steps.resolved)
+        steps.weights = _weights(args, given, steps.loaded)
         steps.budgets = _budgets(config, card, args, steps, given)
-    except (WeightsError, MissingFactError) as error:
+    except (WeightsError, ConfigError, MissingFactError) as error:
         if fixed is None:
             steps.failures.append(error)
             return steps
@@ -95,9 +100,10 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
         if given.available is None:
             _check_free(args, steps.budgets, given)
             _check_weights(steps.budgets)
-        steps.cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
+        cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
         if given.available is None and steps.budgets:
-            _check_allocation(args, steps.cache, steps.budgets)
+            _check_allocation(args, cache, steps.budgets)
+        steps.cache = cache
     except (StartError, CacheError) as error:
         steps.failures.append(error)
     return steps
@@ -115,6 +121,17 @@ def cache_at(resolved: Resolved, available: Sequence[int], like: CachePlan | Non
         return None
 
 
+def layout_of(steps: Steps) -> CacheLayout | None:
+    """The cache's layout, with a plan or without; None where vLLM could not lay it out with any memory."""
+    if steps.cache is not None:
+        return CacheLayout.of(steps.cache)
+    if steps.resolved is None:
+        return None
+    enough = replace(steps.resolved, limits=replace(steps.resolved.limits, num_gpu_blocks_override=None))
+    cache = cache_at(enough, [PLENTY] * len(enough.stages))
+    return CacheLayout.of(cache) if cache else None
+
+
 def _scaled(like: CachePlan, available: int) -> CachePlan | None:
     """On one stage more memory means more blocks, and nothing else changes."""
     if available <= 0 or available < like.needed_bytes:
@@ -126,28 +143,41 @@ def _scaled(like: CachePlan, available: int) -> CachePlan | None:
     return replace(scaled, log_lines=log_lines("0.26.0", scaled))
 
 
-def _weights(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> tuple[int, ...]:
+def _weights(args: EngineArgs, given: Given, loaded: tuple[Loaded, ...]) -> tuple[int, ...]:
     """Of one rank of each stage."""
     if given.weights is not None:
         return (given.weights,) * args.pipeline_parallel_size
+    return tuple(stage.total for stage in loaded)
+
+
+def _loaded(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given, resolved: Resolved) -> tuple[Loaded, ...]:
+    """What is counted: the parameters, the drafter's on the last stage, and what loading leaves beside them."""
+    if given.weights is not None:
+        return ()
+    capability = gpu.compute_capability
     counted = _WEIGHTS.get(
-        config,
-        gpu,
-        args,
-        lambda: tuple(size.num_bytes for size in stage_sizes(config, args, gpu.compute_capability)),
+        config, gpu, args, lambda: tuple(size.num_bytes for size in stage_sizes(config, args, capability))
     )
-    *others, last = counted
-    return (*others, last + drafter_bytes(args, gpu))
+    drafters = (*(0,) * (len(counted) - 1), drafter_bytes(config, args, gpu))
+    batched = resolved.max_num_batched_tokens
+    beside = _BESIDE.get(config, gpu, args, lambda: beside_weights(config, args, batched, capability))
+    return tuple(
+        Loaded(parameters, drafter, more.rotary_tables, more.mla_copies, more.buffers)
+        for parameters, drafter, more in zip(counted, drafters, beside, strict=True)
+    )
 
 
 def _budgets(config: ModelConfig, gpu: Gpu, args: EngineArgs, steps: Steps, given: Given) -> tuple[Budget, ...]:
     resolved = steps.resolved
     assert resolved is not None
     are_given = given.weights is not None
-    return tuple(
+    budgets = tuple(
         estimate_budget(config, gpu, args, resolved, weights, are_given, pp_rank=rank)
         for rank, weights in enumerate(steps.weights)
     )
+    if are_given:
+        return budgets
+    return tuple(replace(budget, loaded=loaded) for budget, loaded in zip(budgets, steps.loaded, strict=True))
 
 
 def _check_numbers(args: EngineArgs) -> None:

@@ -1,154 +1,77 @@
-"""What to change when vLLM refuses: each proposal was planned again and does start."""
+"""What to change when vLLM refuses: each proposal was planned again, at both ends of the memory that is estimated."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
+from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.estimate import Budget
-from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
+from snippets.planner.steps.take import Steps
 from snippets.planner.weights.errors import WeightsError
 
-Attempt = Callable[[EngineArgs], list[Exception]]  # what fails with these arguments
-Proposals = Iterator[tuple[EngineArgs, str]]
-FLAGS = {"speculative": "speculative_config"}
+Attempt = Callable[[EngineArgs], Steps]  # the steps with these arguments
+Proposal = tuple[EngineArgs, str]  # changed arguments, and the change in words
+End = Literal["low", "expected"]  # of the estimated memory; one and the same where the memory is given
 MAX_CARDS = 16
-SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16)
-CACHE_DTYPES = ("auto", "fp8", "bfloat16")  # what people use
-FEW_TOKENS = 2048  # a server rarely runs with less
+
+ONE, MANY = "This works: ", "These work, each alone: "
+DOUBTFUL = "Not at the low end of the estimated memory, only as expected: "
+TAKEN = "vLLM takes these, but the memory is then too small: "
 
 
-def for_memory(
-    error: CacheError, needed_bytes: int, args: EngineArgs, resolved: Resolved, budget: Budget | None, attempt: Attempt
-) -> list[str]:
-    """Ways to let one request in, cheapest first. `needed_bytes` for it on one rank; 0 where that is not known.
+@dataclass(frozen=True)
+class Ways:
+    """Changes as flags: that start at the low end too, that start as expected alone, that are taken but do not fit."""
 
-    `budget` is None where the available memory was given.
-    """
-    proposals = [
-        *_shorter(error, args),
-        *_more_blocks(error, args),
-        *_more_memory(needed_bytes, args, budget),
-        *_smaller_cache(error, args, resolved, attempt),
-        *_fewer_tokens(args, resolved),
-    ]
-    found = [text for changed, text in proposals if not attempt(changed)]
-    return found + (_more_cards(args, attempt) if budget else [])
+    sure: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
 
-def _shorter(error: CacheError, args: EngineArgs) -> Proposals:
-    length = error.estimated_max_model_len
-    if length > 0:
-        yield replace(args, max_model_len=length), f"--max-model-len {length}"
+def failure_at(end: End, steps: Steps) -> Exception | None:
+    """What fails first; None: it starts, at the low end too if that is asked."""
+    first = next(iter(steps.failures), None)
+    if end == "expected" or steps.memory_given or not isinstance(first, CacheError | None):
+        return first
+    if steps.resolved is None or not any(steps.resolved.stages):
+        return first
+    try:
+        lows = [budget.available.low for budget in steps.budgets] or list(steps.available)
+        plan_cache(steps.resolved.stages, lows, steps.resolved.limits)
+    except CacheError as error:
+        return error
+    return None
 
 
-def _more_blocks(error: CacheError, args: EngineArgs) -> Proposals:
-    override = args.num_gpu_blocks_override
-    if override is None:
-        return
-    yield replace(args, num_gpu_blocks_override=None), "leave --num-gpu-blocks-override out"
-    if error.needed_bytes and error.available_bytes >= override > 0:
-        blocks = -(-error.needed_bytes // (error.available_bytes // override))
-        yield replace(args, num_gpu_blocks_override=blocks), f"--num-gpu-blocks-override {blocks}"
+def sorted_out(proposals: Iterable[Proposal], attempt: Attempt) -> Ways:
+    """Proposals of one kind by how they come out."""
+    found: dict[str, list[str]] = {"sure": [], "doubtful": [], "taken": []}
+    for changed, words in proposals:
+        steps = attempt(changed)
+        if failure_at("low", steps) is None:
+            found["sure"].append(words)
+        elif failure_at("expected", steps) is None:
+            found["doubtful"].append(words)
+        elif not isinstance(steps.failures[0], EngineArgsError | WeightsError):
+            found["taken"].append(words)
+    return Ways(tuple(found["sure"]), tuple(found["doubtful"]), tuple(found["taken"]))
 
 
-def _more_memory(needed: int, args: EngineArgs, budget: Budget | None) -> Proposals:
-    if args.kv_cache_memory_bytes and needed:
-        yield replace(args, kv_cache_memory_bytes=needed), f"--kv-cache-memory-bytes {needed}"
-    elif budget is not None and needed:
-        beside = budget.requested_bytes - budget.available.expected  # weights, activations, graphs, CUDA context
-        share = math.ceil(100 * (needed + beside) / budget.total_bytes) / 100
-        if args.gpu_memory_utilization < share <= 1:
-            yield replace(args, gpu_memory_utilization=share), f"--gpu-memory-utilization {share:.2f}"
+def sentence(ways: Ways, otherwise: str) -> str:
+    """The ways found, the sure ones first; those that are merely taken where nothing starts."""
+    said = []
+    if ways.sure:
+        said.append(f"{MANY if len(ways.sure) > 1 else ONE}{'; '.join(ways.sure)}.")
+    if ways.doubtful:
+        said.append(f"{DOUBTFUL}{'; '.join(ways.doubtful)}.")
+    if not said and ways.taken:
+        said.append(f"{TAKEN}{'; '.join(ways.taken)}.")
+    return " ".join(said) or otherwise
 
 
-def _smaller_cache(error: CacheError, args: EngineArgs, resolved: Resolved, attempt: Attempt) -> Proposals:
-    """FP8 keys and values; where they are still too many, with the length that fits."""
-    if resolved.kv_cache_dtype not in {"auto", "bfloat16", "float16"}:
-        return
-    fp8 = replace(args, kv_cache_dtype="fp8")
-    lengths = [failure.estimated_max_model_len for failure in attempt(fp8) if isinstance(failure, CacheError)]
-    if lengths and lengths[0] > error.estimated_max_model_len:
-        yield replace(fp8, max_model_len=lengths[0]), f"--kv-cache-dtype fp8 --max-model-len {lengths[0]}"
-    elif not lengths:
-        yield fp8, "--kv-cache-dtype fp8"
-
-
-def _fewer_tokens(args: EngineArgs, resolved: Resolved) -> Proposals:
-    if resolved.max_num_batched_tokens > FEW_TOKENS:
-        yield replace(args, max_num_batched_tokens=FEW_TOKENS), f"--max-num-batched-tokens {FEW_TOKENS}"
-
-
-def _more_cards(args: EngineArgs, attempt: Attempt) -> list[str]:
-    """The smallest doubling of tensor parallelism that starts."""
-    size = args.tensor_parallel_size * 2
-    while size <= MAX_CARDS:
-        if not attempt(replace(args, tensor_parallel_size=size)):
-            return [f"--tensor-parallel-size {size}"]
-        size *= 2
-    return []
-
-
-def for_card(args: EngineArgs, budget: Budget | None, attempt: Attempt) -> list[str]:
-    """Ways when weights, or weights and a cache of fixed size, exceed the card."""
-    found = []
-    if args.kv_cache_memory_bytes and budget is not None:
-        beside = budget.weights_bytes + budget.activation.high + budget.non_torch.high + budget.cuda_graphs.high
-        fits = budget.total_bytes - beside
-        if fits > 0 and not attempt(replace(args, kv_cache_memory_bytes=fits)):
-            found.append(f"--kv-cache-memory-bytes {fits}")
-    if args.num_gpu_blocks_override is not None and not attempt(replace(args, num_gpu_blocks_override=None)):
-        found.append("leave --num-gpu-blocks-override out")
-    return found + _more_cards(args, attempt)
-
-
-def for_setting(error: EngineArgsError, longest: int, args: EngineArgs, attempt: Attempt) -> list[str]:
-    """Values of the refused setting that vLLM takes, found by trying. `longest`: the model's own max_model_len."""
-    field = error.field
-    flag = "--" + FLAGS.get(field, field).replace("_", "-")
-    if field in {"tensor_parallel_size", "pipeline_parallel_size", "decode_context_parallel_size"}:
-        taken = [size for size in SIZES if _is_taken(attempt(_with(args, field, size)))]
-        return [f"{flag} {' or '.join(str(size) for size in taken)}"] if taken else []
-    if field == "max_model_len":
-        failures = attempt(replace(args, max_model_len=longest))
-        fits = [e.estimated_max_model_len for e in failures if isinstance(e, CacheError)]
-        length = min(fits, default=longest)
-        starts = length > 0 and not attempt(replace(args, max_model_len=length))
-        return [f"{flag} {length}"] if starts else []
-    if field == "kv_cache_dtype":
-        dtypes = [dtype for dtype in CACHE_DTYPES if _is_taken(attempt(_with(args, field, dtype)))]
-        return [f"{flag} {' or '.join(dtypes)}"] if dtypes else []
-    default = getattr(EngineArgs(), field, None)
-    if getattr(args, field, default) != default and _is_taken(attempt(_with(args, field, default))):
-        return [f"leave {flag} out"]
-    return []
-
-
-def _with(args: EngineArgs, field: str, value: Any) -> EngineArgs:
-    return replace(args, **{field: value})
-
-
-def for_split(args: EngineArgs, attempt: Attempt) -> list[str]:
-    """Tensor parallel sizes with which nothing fails but, perhaps, memory."""
-    sizes = [size for size in SIZES if not _fails_before_memory(attempt(_with(args, "tensor_parallel_size", size)))]
-    return [f"--tensor-parallel-size {' or '.join(str(size) for size in sizes)}"] if sizes else []
-
-
-def _fails_before_memory(failures: list[Exception]) -> bool:
-    return any(isinstance(failure, EngineArgsError | WeightsError) for failure in failures)
-
-
-def _is_taken(failures: list[Exception]) -> bool:
-    """The setting is not refused any more; memory is another question."""
-    return not any(isinstance(failure, EngineArgsError) for failure in failures)
-
-
-def sentence(ways: list[str], otherwise: str) -> str:
-    """One sentence of the ways found."""
-    if not ways:
-        return otherwise
-    return f"{'These work, each alone' if len(ways) > 1 else 'This works'}: {'; '.join(ways)}."
+def either(flag: str, values: Sequence[str]) -> tuple[str, ...]:
+    """ "--flag 1 or 2 or 4"; nothing without values."""
+    return (f"{flag} {' or '.join(values)}",) if values else ()

@@ -8,8 +8,9 @@ from snippets.model_config.model_config import AttentionCache
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.weights.counting import Counting
 from snippets.planner.weights.errors import WeightsError
-from snippets.planner.weights.layers import LayerKind
+from snippets.planner.weights.layers import LayerKind, dense_size
 from snippets.planner.weights.parts.decoder import decoder_layer
+from snippets.planner.weights.parts.deepseek_v4 import outside_streams, v4_mtp_layer, with_byte_scales
 from snippets.planner.weights.parts.outside import embedding
 from snippets.planner.weights.storage.size import NOTHING, Size
 
@@ -17,17 +18,46 @@ WITHOUT_WEIGHTS = ("ngram", "ngram_gpu", "suffix")
 
 
 def mtp_layers(c: Counting, args: EngineArgs, kinds: tuple[LayerKind, ...]) -> Size:
-    """The checkpoint's own MTP layers. Embedding and lm_head are the target's (llm_base_proposer.py:1421, 1510)."""
-    count = c.config.num_nextn_predict_layers or (1 if c.config.model_type == "qwen3_next" else 0)  # it does not say
+    """The checkpoint's own MTP layers, as they stand when memory is profiled.
+
+    The classes allocate an embedding and an lm_head of their own, which give way to the target's once it is loaded
+    (llm_base_proposer.py:1421, 1510; v1/worker/gpu/spec_decode/eagle/utils.py:65); with a pipeline the embedding stays.
+    """
+    count = num_mtp_layers(c)
     if not c.recipe.nextn or not count:
         raise WeightsError(
             "speculative_config", f"The weights of MTP layers of {c.config.architecture} are not counted here."
         )
-    attention = [kind for kind in kinds if any(isinstance(cache, AttentionCache) for cache in kind.mixer)]
-    block = decoder_layer(c, replace(attention[-1], names=frozenset()))
-    joined = _qwen_join(c) if c.recipe.moe == "qwen" else c.plain_matrix(2 * c.hidden, c.hidden)
-    size = (block + joined + c.numbers(3 * c.hidden)) * count
+    size = (_step(c, kinds) + c.numbers(3 * c.hidden)) * count
     return size + (embedding(c) if args.pipeline_parallel_size > 1 else NOTHING)
+
+
+def num_mtp_layers(c: Counting) -> int:
+    """MTP layers that vLLM 0.26.0 builds: of MiMo-V2 the first alone, which its config does not count."""
+    if c.recipe.moe == "mimo":
+        return 1
+    return c.config.num_nextn_predict_layers or (1 if c.config.model_type == "qwen3_next" else 0)  # it does not say
+
+
+def _step(c: Counting, kinds: tuple[LayerKind, ...]) -> Size:
+    """One decoder layer, and what joins hidden state and embedding to one; norms aside."""
+    if c.recipe.moe == "deepseek_v4":
+        stored = with_byte_scales(c)
+        joined = stored.matrix("mtp.e_proj", c.hidden, c.hidden) + stored.matrix("mtp.h_proj", c.hidden, c.hidden)
+        return v4_mtp_layer(stored) + joined + outside_streams(c)
+    joined = _qwen_join(c) if c.recipe.moe == "qwen" else c.plain_matrix(2 * c.hidden, c.hidden)
+    if c.recipe.moe == "mimo":
+        return _mimo_layer(c, kinds) + joined
+    attention = [kind for kind in kinds if any(isinstance(cache, AttentionCache) for cache in kind.mixer)]
+    return decoder_layer(c, replace(attention[-1], names=frozenset())) + joined
+
+
+def _mimo_layer(c: Counting, kinds: tuple[LayerKind, ...]) -> Size:
+    """A window and a dense MLP; o_proj stays in 16 bits (models/mimo_v2.py:279)."""
+    windows = [kind for kind in kinds if any(getattr(cache, "kind", "") == "sliding" for cache in kind.mixer)]
+    if not windows:
+        raise WeightsError("hybrid_layer_pattern", "No layer has a window, as MiMo-V2's MTP layers have.")
+    return decoder_layer(c, replace(windows[-1], mlp=dense_size(c), names=frozenset({"self_attn.o_proj"})))
 
 
 def _qwen_join(c: Counting) -> Size:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-WAY_OUT = "Give the weights' size instead: --weights-gib, the figure in the log line “Model loading took … GiB”."
+WAY_OUT = (
+    "Give the weights' size instead, the figure in the log line “Model loading took … GiB”: --weights-gib of the "
+    "command, “Weights” on the page."
+)
 
 
 ANOTHER_SPLIT = "vLLM refuses it too: choose another number of ranks."

@@ -23,7 +23,7 @@ _QWEN3_NEXT = Recipe(
 _QWEN3_5 = replace(_QWEN3_NEXT, head_on="end", tower="qwen3_vl")
 _EVERYWHERE = Recipe(embedding_on="everywhere", head_on="everywhere", norm_on="everywhere")
 _GEMMA2 = replace(_EVERYWHERE, mlp_bias=False, norms=4, tied=True)
-_GEMMA3 = replace(_GEMMA2, qk_norm="head")
+_GEMMA3 = replace(_GEMMA2, qk_norm="head", rotary="by_kind")
 _DEEPSEEK = Recipe(moe="deepseek", mlp_bias=False, nextn=True)
 _GPT2 = Recipe(
     mlp="plain",
@@ -33,6 +33,7 @@ _GPT2 = Recipe(
     mlp_bias=True,
     tied=True,
     positions="plain",
+    rotary="none",
     embedding_on="everywhere",
     head_on="everywhere",
     norm_on="everywhere",
@@ -40,7 +41,9 @@ _GPT2 = Recipe(
 
 FAMILIES: dict[str, Recipe] = {
     "LlamaForCausalLM": _LLAMA,
+    "LlamaModel": _LLAMA,  # registry.py: names of embedding models, served with the generator's class
     "MistralForCausalLM": _LLAMA,
+    "MistralModel": _LLAMA,
     "Ministral3ForCausalLM": _LLAMA,
     "Mistral3ForConditionalGeneration": replace(_LLAMA, tower="pixtral"),
     "Phi3ForCausalLM": replace(_LLAMA, qkv_bias=False, output_bias=False, mlp_bias=False),
@@ -49,17 +52,20 @@ FAMILIES: dict[str, Recipe] = {
     "MixtralForCausalLM": replace(_EVERYWHERE, moe="mixtral"),
     "Llama4ForConditionalGeneration": replace(_LLAMA, moe="llama4", tower="llama4"),
     "Qwen2ForCausalLM": _QWEN2,
+    "Qwen2Model": _QWEN2,
+    "MiMoForCausalLM": replace(_QWEN2, nextn=True),
     "Qwen2MoeForCausalLM": replace(_QWEN2, moe="qwen"),
     "Qwen3ForCausalLM": _QWEN3,
     "Qwen3MoeForCausalLM": replace(_EVERYWHERE, output_bias=False, mlp_bias=False, qk_norm="head", moe="qwen"),
     "Qwen3NextForCausalLM": _QWEN3_NEXT,
     "Qwen3_5ForConditionalGeneration": _QWEN3_5,
     "Qwen3_5MoeForConditionalGeneration": _QWEN3_5,
-    "Exaone4ForCausalLM": replace(_QWEN3, qkv_bias=False),
+    "Exaone4ForCausalLM": replace(_QWEN3, qkv_bias=False, rotary="windows"),
     "Olmo2ForCausalLM": replace(_EVERYWHERE, qk_norm="whole", output_bias=False, mlp_bias=False),
-    "Olmo3ForCausalLM": replace(_EVERYWHERE, qk_norm="whole", output_bias=False, mlp_bias=False),
+    "Olmo3ForCausalLM": replace(_EVERYWHERE, qk_norm="whole", output_bias=False, mlp_bias=False, rotary="by_kind"),
     "GemmaForCausalLM": replace(_GEMMA2, norms=2),
     "Gemma2ForCausalLM": _GEMMA2,
+    "Gemma2Model": _GEMMA2,
     "Gemma3ForCausalLM": _GEMMA3,
     "Gemma3ForConditionalGeneration": replace(_GEMMA3, tower="siglip"),
     "Gemma4ForConditionalGeneration": replace(_GEMMA3, tower="gemma4"),
@@ -67,15 +73,17 @@ FAMILIES: dict[str, Recipe] = {
     "DeepseekV2ForCausalLM": _DEEPSEEK,
     "DeepseekV3ForCausalLM": _DEEPSEEK,
     "DeepseekV32ForCausalLM": _DEEPSEEK,
-    "DeepseekV4ForCausalLM": Recipe(mlp_bias=False, moe="deepseek_v4"),
+    "DeepseekV4ForCausalLM": Recipe(mlp_bias=False, moe="deepseek_v4", nextn=True),
     "GlmMoeDsaForCausalLM": _DEEPSEEK,
     "Glm4MoeForCausalLM": Recipe(output_bias=False, mlp_bias=False, qk_norm="flag", moe="glm4", nextn=True),
-    "MiMoV2FlashForCausalLM": Recipe(output_bias=False, mlp_bias=False, sinks="flags", moe="mimo"),
-    "JambaForCausalLM": replace(_EVERYWHERE, qkv_bias=False, output_bias=False, mlp_bias=False, moe="jamba"),
+    "MiMoV2FlashForCausalLM": Recipe(output_bias=False, mlp_bias=False, sinks="flags", moe="mimo", nextn=True),
+    "JambaForCausalLM": replace(
+        _EVERYWHERE, qkv_bias=False, output_bias=False, mlp_bias=False, moe="jamba", rotary="none"
+    ),
     "FalconH1ForCausalLM": _LLAMA,
     "FalconMambaForCausalLM": replace(_EVERYWHERE, norms=1, mlp="none"),
     "MambaForCausalLM": replace(_EVERYWHERE, norms=1, mlp="none", tied=True),
-    "NemotronHForCausalLM": replace(_EVERYWHERE, mlp="plain", norms=1, moe="nemotron_h"),
+    "NemotronHForCausalLM": replace(_EVERYWHERE, mlp="plain", norms=1, moe="nemotron_h", rotary="none"),
     "OPTForCausalLM": replace(_GPT2, positions="opt"),
     "GPT2LMHeadModel": _GPT2,
     "GPTBigCodeForCausalLM": replace(_GPT2, embedding_on="end", head_on="end", norm_on="end", replicated=True),

@@ -9,6 +9,8 @@ from snippets.model_config.fields import Fields, Record
 from snippets.model_config.model_config import ModelConfig
 from snippets.model_config.nesting import text_fields
 from snippets.planner.engine_args import EngineArgs
+from snippets.planner.settings.card import dtypes_at
+from snippets.planner.settings.dtypes import auto_dtype
 from snippets.planner.settings.layers import partition
 from snippets.planner.weights.counting import Counting
 from snippets.planner.weights.drafter import WITHOUT_WEIGHTS, has_mtp_drafter, mtp_layers
@@ -38,8 +40,9 @@ def rank_weight_bytes(
 ) -> int:
     """Bytes of the parameters that vLLM's model class allocates on one rank of a pipeline stage.
 
-    Without `pp_rank` the largest stage's. `compute_capability` matters for mxfp4 alone, whose kernels pad. Rotary
-    tables, drafters and what loading adds or frees are not included. Raises WeightsError for what cannot be counted.
+    Without `pp_rank` the largest stage's. `compute_capability` decides the dtype where it is "auto", and the padding of
+    mxfp4 kernels. Rotary tables, drafters and what loading adds or frees are not included. Raises WeightsError for
+    what cannot be counted.
     """
     sizes = stage_sizes(config, args, compute_capability)
     chosen = sizes if pp_rank is None else sizes[pp_rank : pp_rank + 1]
@@ -62,8 +65,9 @@ def stage_sizes(
 
 
 def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int] = HOPPER) -> int:
-    """What a drafter adds to each rank of the last stage: MTP layers, or a whole model, which has no stages.
+    """What a drafter adds to each rank of the last stage: MTP layers, or the last stage's part of a model.
 
+    A draft model takes the target's dtype and split, and its own config's quantization (config/speculative.py:831).
     0 without speculation and for methods without weights. Raises WeightsError for other kinds of drafters.
     """
     if has_mtp_drafter(args):
@@ -74,8 +78,13 @@ def drafter_weight_bytes(config: ModelConfig, args: EngineArgs, compute_capabili
         return 0
     if spec.draft is None:
         raise WeightsError("speculative_config", "The drafter's config.json is missing.")
-    alone = replace(args, speculative=None, pipeline_parallel_size=1, quantization=None)
-    return stage_sizes(spec.draft, alone, compute_capability)[0].num_bytes
+    alone = draft_args(config, args, compute_capability)
+    return stage_sizes(spec.draft, alone, compute_capability)[-1].num_bytes
+
+
+def draft_args(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> EngineArgs:
+    """What holds for a draft model of `config`."""
+    return replace(args, speculative=None, quantization=None, dtype=_dtype(config, args, compute_capability))
 
 
 def counting_of(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> Counting:
@@ -93,9 +102,15 @@ def counting_of(config: ModelConfig, args: EngineArgs, compute_capability: tuple
         split=Split.of(args),
         scheme=_scheme(config, args),
         skipped=skipped,
-        plain_bytes=_BYTES[config.dtype if args.dtype == "auto" else args.dtype],
+        plain_bytes=_BYTES[_dtype(config, args, compute_capability)],
         expert_padding=expert_padding(compute_capability),
     )
+
+
+def _dtype(config: ModelConfig, args: EngineArgs, compute_capability: tuple[int, int]) -> str:
+    """The dtype in force: a card without BF16 runs Gemma in 32 bits."""
+    asked = args.dtype.lower()
+    return auto_dtype(config, dtypes_at(compute_capability)) if asked == "auto" else asked
 
 
 _READ: OncePerConfig[tuple[Fields, Fields, Skipped]] = OncePerConfig()

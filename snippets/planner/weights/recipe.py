@@ -34,4 +34,5 @@ class Recipe:
     norm_on: Where = "end"
     tower: str = ""  # which of towers.py's rules counts the encoder of images or sound
     nextn: bool = False  # MTP layers can be drafters
+    rotary: Literal["one", "none", "by_kind", "windows"] = "one"  # tables: one; one for windows, one for the rest
     replicated: bool = False  # layers are whole on every tensor parallel rank

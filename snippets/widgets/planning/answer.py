@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
+from snippets.planner.answers.asked import AnswerError
 from snippets.planner.plan import Plan
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.planner.specs import CachePlan
 from snippets.units import GIB, KIB, MIB, count, gib, kib, mib
-from snippets.widgets.declare import Readout, Tone
+from snippets.widgets.declare import Readout, Tone, Values
+from snippets.widgets.planning.load import in_flight
 from snippets.widgets.planning.question import Answered
 
 Verdict = Literal["fits", "tight", "refused", "missing", "empty", "no cache"]
@@ -17,7 +20,9 @@ WORDS = {
     "empty": "Paste a config.json, or choose a model.",
     "refused": "vLLM 0.26.0 would refuse to start.",
     "missing": "There is no plan yet: something is missing.",
-    "no cache": "vLLM 0.26.0 would start. No layer of {model} keeps a KV cache.",
+    "no cache": "vLLM 0.26.0 would start without a KV cache: no layer of {model} keeps anything.",
+    "limits": "A step takes at most {most} texts with {batched} tokens in all, each text at most {longest}.",
+    "uncounted": "The weights are not counted here, and have to fit the card.",
     "fits": "It fits: {requests} of {tokens} tokens at once.",
     "replicas": "It fits: {requests} of {tokens} tokens at once on each of {n} replicas.",
     "tight": "It may fit: {requests} of {tokens} tokens at once, if all goes as expected.",
@@ -28,7 +33,12 @@ WORDS = {
     "capped": "Memory would hold {memory}; max_num_seqs = {most} decides.",
     "request": "{n} request",
     "requests": "{n} requests",
-    "at once": "requests at once",
+    "at once": "at once, full length",
+    "traffic": "at once, your traffic",
+    "safely": "safe; {n} on average",
+    "by most": "by max_num_seqs",
+    "not served": "longer than max_model_len",
+    "no kv": "no KV cache",
     "cache": "left for the cache",
     "tokens": "KV cache size",
     "one": "one request of {tokens}",
@@ -41,6 +51,7 @@ WORDS = {
     "of memory": "{n} by memory",
     "held": "reserved to admit it",
     "marginal": "at full context",
+    "window": "nothing more is kept",
     "counted": "counted from the config",
     "lacking": "{memory} too little",
     "typed": "as given",
@@ -92,6 +103,8 @@ def _at_once(cache: CachePlan | None, plan: Plan) -> int:
 def surely(answer: Answered | None) -> str:
     """How sure the answer is, in a sentence; empty where there is none."""
     found = verdict(answer)
+    if answer is not None and found == "no cache":
+        return _limits(answer.plan)
     if answer is None or found not in ("fits", "tight"):
         return ""
     plan = answer.plan
@@ -106,6 +119,18 @@ def surely(answer: Answered | None) -> str:
     else:
         bar = WORDS["same"] if low == high else say("range", low=count(low), high=count(high))
     return " ".join([*capped, bar])
+
+
+def _limits(plan: Plan) -> str:
+    """What bounds a model that keeps nothing."""
+    assert plan.resolved is not None
+    limits = say(
+        "limits",
+        most=count(plan.resolved.max_num_seqs),
+        batched=count(plan.resolved.max_num_batched_tokens),
+        longest=count(plan.resolved.max_model_len),
+    )
+    return limits if plan.weights_bytes else f"{limits} {WORDS['uncounted']}"
 
 
 def _ends(low: float | None, high: float | None, digits: int = 0) -> str:
@@ -131,24 +156,40 @@ def size_text(size: float) -> str:
     return text(size, 0 if size % unit == 0 else 1)
 
 
-def readouts(answer: Answered | None) -> tuple[Readout, ...]:
-    """Six numbers; a dash where there is none."""
+def readouts(answer: Answered | None, values: Values) -> tuple[Readout, ...]:
+    """Seven numbers; a dash where there is none."""
     plan = answer.plan if answer else None
-    cache = plan.cache if plan else None
+    layout = plan.layout if plan and plan.layout and plan.layout.groups else None
+    per_token = plan.kv_bytes_per_token if plan and layout else None
     return (
         _requests(plan),
+        _traffic(answer, values),
         _available(plan),
         _tokens(plan),
         _memory(
             "request",
-            say("one", tokens=count(cache.max_model_len)) if cache else WORDS["one request"],
-            cache.blocks_per_request * cache.bytes_per_block if cache else None,
+            say("one", tokens=count(layout.max_model_len)) if layout else WORDS["one request"],
+            layout.blocks_per_request * layout.bytes_per_block if layout else None,
             "kv",
             WORDS["held"],
         ),
-        _memory("token", WORDS["token"], plan.kv_bytes_per_token if plan else None, "kv", WORDS["marginal"]),
+        _memory("token", WORDS["token"], per_token, "kv", WORDS["marginal" if per_token else "window"]),
         _memory("weights", WORDS["weights"], plan.weights_bytes if plan else None, "weights", _weights_detail(answer)),
     )
+
+
+def _traffic(answer: Answered | None, values: Values) -> Readout:
+    """How many requests of the lengths set run without preemption."""
+    nothing = Readout("traffic", WORDS["traffic"], WORDS["none"], "", "kv")
+    try:
+        flight = in_flight(values, answer) if answer else None
+    except AnswerError:
+        return replace(nothing, detail=WORDS["not served"])
+    if flight is None:
+        return nothing
+    capped = flight.max_num_seqs <= flight.safe
+    detail = WORDS["by most"] if capped else say("safely", n=count(flight.running))
+    return replace(nothing, value=count(flight.max_num_seqs if capped else flight.safe), detail=detail)
 
 
 def _weights_detail(answer: Answered | None) -> str:
@@ -158,12 +199,14 @@ def _weights_detail(answer: Answered | None) -> str:
 def _requests(plan: Plan | None) -> Readout:
     if plan is None or plan.cache is None or plan.resolved is None:
         return Readout("requests", WORDS["at once"], WORDS["none"], tone="limit")
+    if not plan.cache.groups:
+        return Readout("requests", WORDS["at once"], WORDS["none"], detail=WORDS["no kv"])
     detail = say("printed", x=count(plan.cache.max_concurrency, 2))
     return Readout("requests", WORDS["at once"], count(_at_once(plan.cache, plan)), "", "kv", detail)
 
 
 def _available(plan: Plan | None) -> Readout:
-    if plan is None or plan.available_bytes is None:
+    if plan is None or plan.available_bytes is None or (plan.cache and not plan.cache.groups):
         return Readout("available", WORDS["cache"], WORDS["none"], "", "kv")
     ends = ""
     if plan.budget is not None:
@@ -175,7 +218,7 @@ def _available(plan: Plan | None) -> Readout:
 
 
 def _tokens(plan: Plan | None) -> Readout:
-    if plan is None or plan.cache is None:
+    if plan is None or plan.cache is None or not plan.cache.groups:
         return Readout("tokens", WORDS["tokens"], WORDS["none"], "", "kv")
     low, high = (end.kv_cache_size_tokens if end else None for end in (plan.cache_low, plan.cache_high))
     return Readout("tokens", WORDS["tokens"], count(plan.cache.kv_cache_size_tokens), "tokens", "kv", _ends(low, high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from snippets import baseline
+from snippets.planner.answers import usual_traffic
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.settings.lengths import parse_human_int, parse_max_model_len
 from snippets.widgets.declare import Check, Choice, Group, Number, Option, Text, Word
@@ -193,11 +194,32 @@ GROUPS = (
     Group(
         "Traffic",
         (
-            _tokens("prompt_mean", "Prompt, mean", 1024),
-            _tokens("prompt_deviation", "Prompt, spread", 512, 0, WORDS["deviation help"], section_stops=False),
-            _tokens("output_mean", "Answer, mean", 256),
-            _tokens("output_deviation", "Answer, spread", 256, 0, WORDS["deviation help"], section_stops=False),
-            _tokens("shared_prefix", "Shared prefix", 0, 0, WORDS["prefix help"], section_stops=False),
+            _tokens("prompt_mean", "Prompt, mean", usual_traffic.PROMPT_TOKENS),
+            _tokens(
+                "prompt_deviation",
+                "Prompt, spread",
+                usual_traffic.PROMPT_DEVIATION,
+                0,
+                WORDS["deviation help"],
+                section_stops=False,
+            ),
+            _tokens("output_mean", "Answer, mean", usual_traffic.OUTPUT_TOKENS),
+            _tokens(
+                "output_deviation",
+                "Answer, spread",
+                usual_traffic.OUTPUT_DEVIATION,
+                0,
+                WORDS["deviation help"],
+                section_stops=False,
+            ),
+            _tokens(
+                "shared_prefix",
+                "Shared prefix",
+                usual_traffic.SHARED_PREFIX_TOKENS,
+                0,
+                WORDS["prefix help"],
+                section_stops=False,
+            ),
         ),
         section="traffic",
     ),

@@ -22,7 +22,7 @@ WORDS = {
 @lru_cache(8)
 def own_config(typed: str) -> ModelConfig:
     """The config. Raises TextError with the place where it has one."""
-    if typed.strip() == NOT_IN_LINK:
+    if typed.strip().startswith(NOT_IN_LINK):
         raise TextError(WORDS["again"])
     try:
         return read_text(typed)
@@ -44,5 +44,5 @@ def in_link(typed: str) -> str | None:
     """The fields that the reader used, as JSON; None where that is too long for a link."""
     if not typed.strip():
         return ""
-    short = json.dumps(reduce(own_config(typed)), ensure_ascii=False, separators=(",", ":"))
+    short = json.dumps(reduce(own_config(typed)), separators=(",", ":"))  # ASCII: half a character has no UTF-8
     return short if len(quote(short, safe="-_.!~*'()")) <= MOST_IN_LINK else None

@@ -12,6 +12,7 @@ def _case(model: str, gpu: str, cards: int, length: str) -> dict[str, str]:
 
 
 LABEL = "Try"
+PASTED = ("config", "draft_config")  # not in sight while a model of the list is chosen: they stay as they are
 # name, label, and what differs from how the page opens
 CASES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     ("baseline", "Qwen2.5-7B on RTX 4090", {}),
@@ -25,9 +26,13 @@ CASES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
 
 
 def preset_bar(defaults: Mapping[str, str], whole: tuple[str, ...]) -> PresetBar:
-    """The row. `whole` names the controls that make the question; each preset sets them all."""
+    """The row. `whole` names the controls that make the question; each preset sets them all but what was pasted."""
     presets = (
-        Preset(name, label, {control: changed.get(control, defaults[control]) for control in whole})
+        Preset(
+            name,
+            label,
+            {control: changed.get(control, defaults[control]) for control in whole if control not in PASTED},
+        )
         for name, label, changed in CASES
     )
     return PresetBar(LABEL, tuple(presets))

@@ -149,7 +149,7 @@ def test_every_layer_is_a_cell_and_padding_is_hatched() -> None:
     # like groups share a row: 9 + 8 + 10 layers are drawn, and 1 + 2 places of padding
     assert len(re.findall(r'class="f-kv-\d"', figure.svg)) == 27
     assert figure.svg.count("url(#p-wide-hatch)") == 3 + 1  # and one in the legend
-    assert figure.detail == "8 places hold no layer and still take a page."  # 4 × 1 + 2 × 2
+    assert figure.detail.startswith("8 places hold no layer and still take a page: ")  # 4 × 1 + 2 × 2
     assert figure.table.rows[0] == ("4 × SlidingWindowSpec", "9", "16", "64 KiB", "100")
 
 
@@ -161,3 +161,31 @@ def test_widths_differ_in_the_drawing_alone() -> None:
     ):
         assert len({(one.finding, one.detail, one.table) for one in made}) == 1
         assert [int(float(ElementTree.fromstring(one.svg).get("width", "0"))) for one in made] == [680, 320]
+
+
+ENCODER = Card(
+    "RTX 4090 24 GB",
+    int(23.64 * GIB),
+    int(0.92 * 23.64 * GIB),
+    (part("weights", "weights", 1.06), part("activations", "activations", 0.25, 0.1), part("graphs", "graphs", 0.45)),
+    int(19.9 * GIB),
+    int(19.5 * GIB),
+    int(20.3 * GIB),
+    has_cache=False,
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_model_without_a_cache_is_drawn_with_what_is_free(layout: Layout) -> None:
+    figure = card_figure(ENCODER, "c", layout)
+    assert figure.finding == "No KV cache: 1.76 GiB of 23.64 GiB are taken on RTX 4090 24 GB"
+    assert "free 21.88 GiB" in [label.words for label in labels(figure.svg)]
+    assert widths(figure.svg, "f-kv") == []
+    assert collisions(figure.svg) == []
+
+
+def test_a_card_that_is_too_small_has_a_shortfall_in_its_table_and_nothing_negative() -> None:
+    rows = {row[0]: row[1:] for row in card_figure(CARDS["no room"], "c", "wide").table.rows}
+    assert rows["KV cache"] == ("none", "", "")
+    assert rows["too much"][0] == "9.05 GiB"
+    assert not any("-" in cell for row in rows.values() for cell in row)

@@ -6,6 +6,7 @@ from snippets.draw.scale import (
     Linear,
     Log2,
     linear_ticks,
+    memory_column,
     memory_text,
     nice_step,
     ratio_text,
@@ -74,3 +75,17 @@ def test_ratios_keep_what_matters() -> None:
         "0.007",
         "under 0.0001",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shown"),
+    [
+        ((16 * MIB, 448 * MIB), ("16 MiB", "448 MiB")),
+        ((0.22 * GIB, 3 * GIB), ("0.22 GiB", "3.00 GiB")),
+        ((20 * MIB, 2 * GIB), ("0.020 GiB", "2.000 GiB")),
+        ((0, 512), ("0 B", "512 B")),
+        ((), ()),
+    ],
+)
+def test_a_column_of_memory_has_the_unit_of_its_largest(sizes: tuple[float, ...], shown: tuple[str, ...]) -> None:
+    assert memory_column(sizes) == shown

@@ -80,7 +80,8 @@ def test_without_any_length_vllm_takes_2048() -> None:
         ({"torch_dtype": "float16"}, "float16"),
         ({"torch_dtype": "float32"}, "bfloat16"),  # float32 checkpoints run in 16 bits
         ({"torch_dtype": ..., "dtype": "float16"}, "float16"),  # transformers 5 writes dtype
-        ({"torch_dtype": "float32", "architectures": ["LlamaModel"]}, "float16"),  # poolers prefer float16
+        ({"torch_dtype": "float32", "architectures": ["LlamaForTokenClassification"]}, "float16"),  # poolers prefer it
+        ({"torch_dtype": "float32", "architectures": ["LlamaModel"]}, "bfloat16"),  # a generator by its class
         ({"torch_dtype": "float16", "model_type": "gemma2"}, "bfloat16"),  # Gemma 2 is unstable in float16
         ({"torch_dtype": "float8_e4m3fn"}, "bfloat16"),
         ({"torch_dtype": ...}, "bfloat16"),

@@ -107,6 +107,12 @@ def test_bge_m3_caches_nothing_and_runs_as_an_embedder() -> None:
     assert config.is_pooling
 
 
+def test_an_embedding_model_under_a_generators_class_says_what_its_runner_depends_on() -> None:
+    config = read("intfloat/e5-mistral-7b-instruct")
+    assert (config.architecture, config.is_pooling) == ("MistralModel", False)
+    assert any("modules.json" in note for note in config.notes)
+
+
 def test_qwen_7b_takes_the_smaller_of_its_two_lengths() -> None:
     config = read("Qwen/Qwen-7B")
     assert (config.max_model_len, config.max_model_len_key) == (8192, "seq_length")

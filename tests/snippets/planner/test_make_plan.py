@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shlex
@@ -22,16 +23,17 @@ from snippets.units import GIB
 
 LLAMA = catalog_config("llama-3.1-8b")
 RTX_4090 = gpu("rtx-4090")
-LLAMA_WEIGHTS = 16_060_522_496  # bytes: vLLM's own model class on the meta device
+LLAMA_PARAMETERS = 16_060_522_496  # bytes: vLLM's own model class on the meta device
+LLAMA_WEIGHTS = LLAMA_PARAMETERS + 131_072 * 128 * 2  # with its rotary table: 14.9888 GiB, as log L095 prints
 
 
 def plan(given: dict[str, int] | None = None, **args: Any) -> Plan:
     return make_plan(LLAMA, RTX_4090, EngineArgs(**args), **(given or {}))
 
 
-def ways(made: Plan) -> list[EngineArgs]:
-    """The arguments that each way out of the first error gives."""
-    flags = re.findall(r"(?:leave )?--[^;]+?(?= out|;|\.$| asks)", made.errors[0].way_out)
+def ways(made: Plan, said: str) -> list[EngineArgs]:
+    """The arguments that each way out in a sentence gives."""
+    flags = re.findall(r"(?:leave )?--[^;]+?(?= out|;|\.$|\. | asks)", said)
     changed = []
     for text in flags:
         if text.startswith("leave"):
@@ -82,8 +84,15 @@ def test_kv_cache_memory_of_0_is_as_not_given() -> None:
 def test_a_cache_of_fixed_size_beyond_the_card_is_out_of_memory() -> None:
     made = plan(max_model_len=8192, kv_cache_memory_bytes=16 * GIB)
     assert made.errors[0].field == "kv_cache_memory_bytes"
-    assert "CUDA out of memory: weights and KV cache take 30.96 GiB of a card with 23.64 GiB." in made.errors[0].message
-    assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made))
+    assert "CUDA out of memory: weights and KV cache take 30.99 GiB of a card with 23.64 GiB." in made.errors[0].message
+    assert made.cache is made.cache_low is made.cache_high is None  # a server that ends so holds nothing
+    assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made, made.errors[0].way_out))
+
+
+def test_blocks_beyond_the_card_are_out_of_memory_and_no_plan() -> None:
+    made = plan(max_model_len=8192, num_gpu_blocks_override=10**6)  # of 2 MiB each
+    assert made.errors[0].field == "num_gpu_blocks_override"
+    assert made.cache is made.cache_low is made.cache_high is None
 
 
 def test_too_long_a_context_is_refused_in_vllms_words() -> None:
@@ -116,10 +125,38 @@ def test_too_long_a_context_is_refused_in_vllms_words() -> None:
 def test_every_way_out_was_tried_and_starts(args: dict[str, Any]) -> None:
     made = plan(**args)
     assert made.errors, "refused"
-    changed = ways(made)
+    surely, _, if_lucky = made.errors[0].way_out.partition("Not at the low end of the estimated memory")
+    changed = ways(made, surely)
     assert changed
     for each in changed:
-        assert make_plan(LLAMA, RTX_4090, each).errors == (), each
+        again = make_plan(LLAMA, RTX_4090, each)
+        assert again.errors == () and again.cache_low is not None, each
+    for each in ways(made, if_lucky):
+        again = make_plan(LLAMA, RTX_4090, each)
+        assert again.errors == () and again.cache_low is None, each
+
+
+def test_a_length_that_starts_as_expected_alone_is_not_offered_as_one_that_starts() -> None:
+    """vLLM's own estimate is of the expected memory; with the least of it the server would refuse that length."""
+    made = plan()
+    asked_by_vllm = re.search(r"estimated maximum model length is (\d+)", made.errors[0].message)
+    offered = re.search(r"--max-model-len (\d+)", made.errors[0].way_out)
+    assert asked_by_vllm is not None and offered is not None
+    assert int(offered[1]) < int(asked_by_vllm[1])
+    assert plan(max_model_len=int(offered[1])).cache_low is not None
+    assert plan(max_model_len=int(offered[1]) + 16).cache_low is None  # one block more
+
+
+def test_a_split_that_is_taken_but_too_small_is_not_said_to_work() -> None:
+    made = make_plan(catalog_config("llama-3.1-70b"), RTX_4090, EngineArgs(tensor_parallel_size=3, max_model_len=8192))
+    surely, _, if_lucky = made.errors[0].way_out.partition("Not at the low end of the estimated memory")
+    assert "1 or" not in surely + if_lucky and "8" in surely  # 35 GiB a card with 4; 131.4 GiB in all
+
+
+def test_more_of_the_card_than_95_percent_is_not_advised() -> None:
+    made = plan(max_model_len=8192 * 8)  # 8 GiB: 1.5 more than are left at 0.92 of 23.64
+    assert "--gpu-memory-utilization" not in made.errors[0].way_out
+    assert "--max-model-len" in made.errors[0].way_out
 
 
 def test_the_smallest_utilization_is_named_when_it_is_too_low() -> None:
@@ -127,8 +164,8 @@ def test_the_smallest_utilization_is_named_when_it_is_too_low() -> None:
     found = re.search(r"--gpu-memory-utilization (0\.\d\d)", made.errors[0].way_out)
     assert found is not None
     named = float(found[1])
-    assert plan(gpu_memory_utilization=named, max_model_len=8192).errors == ()
-    assert plan(gpu_memory_utilization=named - 0.01, max_model_len=8192).errors != ()
+    assert plan(gpu_memory_utilization=named, max_model_len=8192).cache_low is not None
+    assert plan(gpu_memory_utilization=named - 0.01, max_model_len=8192).cache_low is None
 
 
 def test_a_refused_plan_still_gives_the_settings_the_weights_and_the_budget() -> None:
@@ -226,6 +263,16 @@ def test_an_unsupported_speculative_method_is_refused_by_name() -> None:
     assert made.errors[0].way_out == "This works: leave --speculative-config out."
 
 
+def test_a_field_that_the_weights_need_is_named_where_it_is_missing() -> None:
+    """Reduced copies of multimodal configs lack the tower's sizes."""
+    entry = json.loads(json.dumps(dict(config_entries()["gemma-3-27b"].config)))
+    del entry["vision_config"]["hidden_size"]
+    made = make_plan(read_config(entry), RTX_4090, EngineArgs(max_model_len=8192))
+    assert (made.errors[0].field, made.cache) == ("vision_config.hidden_size", None)
+    assert "vision_config.hidden_size is missing" in made.errors[0].message
+    assert not made.errors[0].from_vllm and made.layout is not None
+
+
 def test_the_same_question_gets_the_same_answer() -> None:
     first = plan(max_model_len=8192)
     plan(max_model_len=4096)
@@ -244,8 +291,8 @@ def test_scaling_a_plan_to_other_memory_is_planning_with_it(key: str, share: flo
 def test_a_drafters_weights_stand_beside_the_models() -> None:
     drafter = catalog_config("llama-3.2-1b")
     made = plan(speculative=SpeculativeConfig("draft_model", 3, drafter), max_model_len=8192)
-    # meta-llama/Llama-3.2-1B: 1,235,814,400 parameters in BF16, its output matrix tied to the input
-    assert made.weights_bytes == LLAMA_WEIGHTS + 2 * 1_235_814_400
+    # meta-llama/Llama-3.2-1B: 1,235,814,400 parameters in BF16, its output matrix tied to the input; a rotary table
+    assert made.weights_bytes == LLAMA_WEIGHTS + 2 * 1_235_814_400 + 131_072 * 64 * 2
 
 
 def test_drafting_from_the_prompt_has_no_weights() -> None:
@@ -256,3 +303,46 @@ def test_a_split_that_vllm_cannot_make_of_fp8_blocks_names_the_ones_it_can() -> 
     made = make_plan(catalog_config("qwen3-30b-a3b-fp8"), gpu("h200"), EngineArgs(tensor_parallel_size=8))
     assert [error.from_vllm for error in made.errors] == [True]
     assert made.errors[0].way_out.startswith("This works: --tensor-parallel-size 1 or 2")
+
+
+def test_mtp_layers_stand_beside_the_weights_and_give_a_plan() -> None:
+    """DeepSeek-V3's classes on the meta device: 85,140,130,848 bytes, its drafter 2,124,387,488 of each of 8 ranks."""
+    args = EngineArgs(tensor_parallel_size=8, max_model_len=8192, speculative=SpeculativeConfig("mtp", 1))
+    drafting = make_plan(catalog_config("deepseek-v3"), gpu("h200"), args)
+    alone = make_plan(catalog_config("deepseek-v3"), gpu("h200"), replace(args, speculative=None))
+    assert drafting.errors == alone.errors == ()
+    shared = 2 * (129_280 // 8) * 7168 * 2  # embedding and lm_head of its own give way to the target's
+    assert drafting.weights_bytes is not None and alone.weights_bytes is not None
+    copy = 512 * 16 * (128 + 128) * 2  # kv_b_proj of its one layer in 16 bits: latent × heads × (key + value)
+    assert drafting.weights_bytes - alone.weights_bytes == 2_124_387_488 - shared + copy
+
+
+@pytest.mark.parametrize("method", ["medusa", "mlp_speculator", "eagle3", "draft_model"])
+def test_a_method_with_a_model_of_its_own_is_refused_without_one_in_vllms_words(method: str) -> None:
+    made = plan(speculative=SpeculativeConfig(method, 3), max_model_len=8192)
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("speculative", True)]
+    assert made.errors[0].message == "num_speculative_tokens was provided but without speculative model."
+
+
+def test_a_method_that_is_not_planned_here_is_not_said_to_be_refused_by_vllm() -> None:
+    made = plan(speculative=SpeculativeConfig("dspark", 3), max_model_len=8192)
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("speculative", False)]
+
+
+def test_a_card_without_bf16_holds_gemma_in_32_bits() -> None:
+    """vLLM's class under --dtype auto on a T4 (tests/data/weights_of_vllm.jsonl)."""
+    made = make_plan(catalog_config("gemma-2-2b"), gpu("t4"), EngineArgs(max_model_len=4096))
+    assert made.resolved is not None and made.resolved.dtype == "float32"
+    assert made.weights_bytes is not None and made.weights_bytes >= 10_457_367_552
+
+
+def test_what_loading_leaves_beside_the_parameters_is_counted_and_opened() -> None:
+    """DeepSeek-V3 on 8 ranks: 85,140,130,848 bytes of parameters; its kv_b_proj is FP8 and is kept in 16 bits too."""
+    made = make_plan(catalog_config("deepseek-v3"), gpu("h200"), EngineArgs(tensor_parallel_size=8, max_model_len=8192))
+    copies = 61 * 512 * 16 * (128 + 128) * 2  # layers × latent × heads × (key + value) × 2 bytes
+    tables = 4096 * 40 * 64 * 2  # original positions × factor × rotary numbers × 2 bytes
+    assert made.weights_bytes == 85_140_130_848 + copies + tables
+    assert made.budget is not None and made.budget.weights_bytes == made.weights_bytes
+    opened = {number.name: number for number in made.explained}
+    assert opened["weights.mla_copies"].numbers == f"{copies:,} bytes"
+    assert opened["weights_bytes"].numbers == f"85,140,130,848 + {tables:,} + {copies:,}"

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -13,12 +14,15 @@ import pytest
 
 from snippets.catalog.configs import catalog_config
 from snippets.catalog.gpus import gpu
+from snippets.model_config.read import read_config
 from snippets.planner.command.other_flags import vllm_flags
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
+from snippets.planner.estimate import Budget, Range
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
+from snippets.planner.report.answer import budget_rows
 from snippets.planner.report.as_json import SCHEMA, schema_markdown
 from snippets.units import GIB
 
@@ -81,9 +85,25 @@ def test_the_scheduler_limits_requests_that_memory_would_hold() -> None:
 
 def test_json_of_a_refusal_has_nulls_and_the_error() -> None:
     made = to_json(REFUSED)
-    assert (made["num_gpu_blocks"], made["log_lines"], made["groups"]) == (None, [], [])
+    assert (made["num_gpu_blocks"], made["log_lines"]) == (None, [])
     assert made["settings"] is not None
+    assert made["bytes_per_block"] == 32 * 65_536  # a layout needs no memory: 32 layers × 16 × 8 × (128 + 128) × 2
     assert json.dumps(made["errors"]).count('"field"') == 1
+
+
+def test_without_weights_the_cache_is_laid_out_and_the_report_says_what_to_give() -> None:
+    """Kimi-K2.5's class has DeepSeek-V3's decoder, whose cache vLLM's own classes confirm."""
+    fields: dict[str, Any] = {"architectures": ["KimiK25ForConditionalGeneration"], "model_type": "kimi_k25"}
+    fields["text_config"] = dict(catalog_config("deepseek-v3").fields)
+    made = make_plan(read_config(fields), gpu("h200"), EngineArgs(tensor_parallel_size=8))
+    assert made.cache is None and made.budget is None and made.weights_bytes is None
+    assert [(error.field, error.from_vllm) for error in made.errors] == [("architectures", False)]
+    counted = make_plan(catalog_config("deepseek-v3"), gpu("h200"), EngineArgs(tensor_parallel_size=8))
+    assert made.layout == counted.layout is not None
+    assert made.kv_bytes_per_token == 61 * 576 * 2  # layers × (kv_lora_rank + qk_rope_head_dim) × BF16
+    text = to_text(made)
+    assert "--weights-gib" in text and "bytes per block" in text and "MLAAttentionSpec" in text
+    assert {"bytes_per_block", "kv_bytes_per_token"} <= {number.name for number in made.explained}
 
 
 def test_the_estimate_shows_its_ends_in_every_form() -> None:
@@ -175,6 +195,19 @@ def test_the_command_read_back_is_the_same_request(args: EngineArgs) -> None:
     assert engine_args(parse(words)) == args
     known = {spelling for spellings, _ in vllm_flags() for spelling in spellings}
     assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_memory_that_is_missing_is_a_positive_number() -> None:
+    gib = GIB
+    part, left = Range(gib, 2 * gib, 4 * gib), Range(-26 * gib, -22 * gib, -20 * gib)
+    short = Budget(80 * gib, 72 * gib, 90 * gib, False, part, part, cuda_graphs=Range(0, 0, 0), available=left)
+    rows = {row[0]: row[1:] for row in budget_rows(short)}
+    assert rows["missing for a KV cache"] == ("22.00 GiB", "20.00 GiB to 26.00 GiB") and "KV cache" not in rows
+    assert rows["CUDA graphs"] == ("0.00 GiB", "not subtracted")
+    between = replace(short, available=Range(-gib, gib, 2 * gib))
+    assert budget_rows(between)[-1] == ("KV cache", "1.00 GiB", "1.00 GiB too little to 2.00 GiB")
+    hardly = replace(short, available=Range(-2 * gib, -gib, gib))
+    assert budget_rows(hardly)[-1] == ("missing for a KV cache", "1.00 GiB", "nothing to 2.00 GiB")
 
 
 def test_the_table_of_keys_has_a_row_a_key() -> None:

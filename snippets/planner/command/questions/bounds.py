@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import argparse
+from typing import NamedTuple
 
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.bounds import DecodeBound, Server, cost_per_million_tokens, decode_bound
+from snippets.planner.answers.bounds import DecodeBound, Server, cost_per_million_tokens, decode_bound, in_words
 from snippets.planner.answers.in_flight import InFlight
 from snippets.planner.answers.step_work import rank_weights
 from snippets.planner.command.errors import UsageError
+from snippets.planner.command.numbers import MOST_MONEY, at_most, number
 from snippets.planner.plan import Plan
+from snippets.planner.report.as_text import wrapped
 from snippets.planner.report.simultaneous import requests_at_once
-from snippets.planner.weights.errors import WeightsError
-from snippets.units import count
+from snippets.planner.weights.errors import WAY_OUT, WeightsError
+from snippets.units import count, exact_enough, quantity
 
-Bounds = tuple[DecodeBound, float | None]
+
+class Bounds(NamedTuple):
+    """The bound of decoding and of its cost, or why there is none."""
+
+    decode: DecodeBound | None = None
+    cost: float | None = None
+    why_none: str = ""
 
 
 def add_bound_flags(parser: argparse.ArgumentParser) -> None:
     """The price of one card."""
     group = parser.add_argument_group("how fast and how cheap at best")
-    group.add_argument("--price-per-hour", type=float, metavar="P", help="of one card, in any currency")
+    group.add_argument(
+        "--price-per-hour", type=at_most(MOST_MONEY, number), metavar="P", help="of one card, in any currency"
+    )
 
 
 def bounds(values: argparse.Namespace, plan: Plan, traffic: InFlight | None) -> Bounds | None:
     """Of the requests that run at once: of the traffic where it is given, else of full context.
 
-    None when not asked, or without a plan. Raises UsageError when a bound cannot be made.
+    None when not asked, or without a plan. Raises UsageError for a wrong price or a card that is not named.
     """
     price = values.price_per_hour
     if price is None or plan.cache is None or plan.resolved is None:
@@ -35,6 +46,8 @@ def bounds(values: argparse.Namespace, plan: Plan, traffic: InFlight | None) -> 
         raise UsageError("--price-per-hour: a price is 0 or more.")
     if plan.gpu is None:
         raise UsageError("--price-per-hour needs a card of the catalog (--gpu), for its bandwidth.")
+    if not plan.cache.groups:
+        return Bounds(why_none="a model that keeps no KV cache answers no tokens")
     batch, context = requests_at_once(plan) or 1, plan.cache.max_model_len
     if traffic is not None:
         batch, context = max(1, int(traffic.running)), round(traffic.held.mean_tokens)
@@ -42,33 +55,45 @@ def bounds(values: argparse.Namespace, plan: Plan, traffic: InFlight | None) -> 
         weights = rank_weights(plan.config, plan.args, plan.gpu)
         server = Server(plan.config, plan.gpu, plan.args, plan.resolved, weights)
         bound = decode_bound(server, max(batch, 1), max(1, min(context, plan.resolved.max_model_len)))
-        return bound, cost_per_million_tokens(server, bound, price)
-    except (AnswerError, WeightsError) as error:
+        return Bounds(bound, cost_per_million_tokens(server, bound, price))
+    except WeightsError as error:  # what a step reads of weights whose size alone is given is not known either
+        return Bounds(why_none=str(error).removesuffix(WAY_OUT).strip().rstrip("."))
+    except AnswerError as error:
         raise UsageError(f"--price-per-hour: {str(error).rstrip('.')}.") from None
 
 
 def bounds_text(made: Bounds) -> str:
-    """Two lines for the report."""
-    bound, cost = made
-    at = f"{count(bound.batch)} requests of {count(bound.context_tokens)} tokens in each replica"
+    """What is bounded, and what is left out of it."""
+    bound = made.decode
+    if bound is None:
+        return f"No bound of speed or cost: {made.why_none}.\n"
     if bound.tokens_per_second is None:
-        return f"No bound of speed: {', '.join(bound.not_known)} of the card is not known.\n"
-    rate = (
-        f"{bound.tokens_per_second:,.0f} tokens a second in all, {bound.tokens_per_second_per_request:,.1f} a request"
-    )
-    lines = f"Upper bound of speed, decoding {at}: {rate}.\n"
-    return lines + (f"Lower bound of cost: {cost:,.3f} per million tokens answered.\n" if cost is not None else "")
+        return f"No bound of speed or cost: {in_words(bound.not_known)} is not known here.\n"
+    requests = quantity(bound.batch, "requests")
+    lines = [
+        f"Upper bound of speed, decoding {requests} of {count(bound.context_tokens)} tokens in each replica:",
+        f"  {count(bound.tokens_per_second)} tokens a second in all, "
+        f"{count(bound.tokens_per_second_per_request or 0, 1)} a request",
+    ]
+    if bound.tokens_per_step > 1:
+        lines.append(f"  If all drafted tokens are accepted: {bound.tokens_per_step} tokens a step and request.")
+    if bound.not_known:
+        lines += wrapped(f"  From reading alone: {in_words(bound.not_known)} is not known here.", "")
+    if made.cost is not None:
+        cost = exact_enough(made.cost)
+        lines.append(f"Lower bound of cost: {cost} per million tokens answered, in the currency of the price.")
+    return "\n".join(lines) + "\n"
 
 
 def bounds_json(made: Bounds) -> dict[str, object]:
-    """Upper bounds of rates, lower bounds of time and cost."""
-    bound, cost = made
+    """Upper bounds of rates, lower bounds of time and cost; null where there is none, and why."""
+    bound = made.decode
     return {
-        "batch": bound.batch,
-        "context_tokens": bound.context_tokens,
-        "max_tokens_per_second": bound.tokens_per_second,
-        "max_tokens_per_second_per_request": bound.tokens_per_second_per_request,
-        "min_step_seconds": bound.step_seconds,
-        "min_cost_per_million_tokens": cost,
-        "not_known": list(bound.not_known),
+        "batch": bound.batch if bound else None,
+        "context_tokens": bound.context_tokens if bound else None,
+        "max_tokens_per_second": bound.tokens_per_second if bound else None,
+        "max_tokens_per_second_per_request": bound.tokens_per_second_per_request if bound else None,
+        "min_step_seconds": bound.step_seconds if bound else None,
+        "min_cost_per_million_tokens": made.cost,
+        "not_known": list(bound.not_known) if bound else [made.why_none],
     }

@@ -5,14 +5,18 @@ from __future__ import annotations
 from snippets.catalog.gpus import Gpu, MissingFactError
 from snippets.model_config.model_config import ModelConfig
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.layouts import Layout, Layouts, layouts
+from snippets.planner.answers.layouts import MACHINE_CARDS, Layout, Layouts, layouts
 from snippets.planner.command.errors import UsageError
 from snippets.planner.engine_args import EngineArgs
-from snippets.planner.report.as_text import table
+from snippets.planner.report.answer import sentence
+from snippets.planner.report.as_text import table, wrapped
 from snippets.planner.steps.take import Given
 from snippets.units import count, gib
 
-HEADER = ("TP", "PP", "DP", "EP", "DCP", "weights", "KV cache", "tokens", "requests", "each replica")
+SIZES = ("TP", "PP", "DP", "EP", "DCP", "weights")
+HEADER = (*SIZES, "KV cache", "tokens", "requests a replica", "in all", "")
+SMALL_HEADER = (*SIZES, "left for the cache")
+MOST_SMALL = 12
 
 
 def layout_table(config: ModelConfig, card: Gpu, num_cards: int, args: EngineArgs, given: Given) -> Layouts:
@@ -24,31 +28,58 @@ def layout_table(config: ModelConfig, card: Gpu, num_cards: int, args: EngineArg
 
 
 def layout_text(made: Layouts) -> str:
-    """What fits as a table, most requests first; below it what does not, with the reason."""
-    fits = [row for row in made.rows if row.state == "fits"]
-    lines = [f"Layouts on {made.num_cards} × {made.gpu.name} (weights and KV cache of one card):"]
+    """What fits as a table, best first; below it what has too little memory; below that what is refused, and why."""
+    fits, small = ([row for row in made.rows if row.state == state] for state in ("fits", "too small"))
+    lines = [f"Layouts on {made.num_cards} × {made.gpu.name}, weights and KV cache of one card:"]
     if fits:
-        lines += table([HEADER, *(_fit(row) for row in fits)], frozenset(range(len(HEADER))))
+        lines += table([HEADER, *(_fit(row) for row in fits)], frozenset(range(len(HEADER) - 1)))
     else:
         lines.append("  none fits")
-    others = [row for row in made.rows if row.state != "fits"]
-    lines += [f"  {_name(row)}: {row.state}. {row.reason}" for row in others]
+    if any(not row.tokens for row in fits):
+        lines += wrapped("No layer keeps a KV cache: a step's limits decide how many texts run at once.", "  ")
+    if any(not row.is_sure for row in fits):
+        lines += wrapped("May not start: at the low end of the estimated memory vLLM would refuse.", "  ")
+    if any(row.crosses_machines for row in fits):
+        lines += wrapped(
+            f"Over the network: a layer's ranks stand in more than one machine of {MACHINE_CARDS} cards.", "  "
+        )
+    if small:
+        lines += ["", f"Too small, {len(small)} of them; nearest first:"]
+        nearest = sorted(small, key=lambda row: -(row.kv_bytes or 0))[:MOST_SMALL]
+        lines += table([SMALL_HEADER, *(_small(row) for row in nearest)], frozenset(range(len(SMALL_HEADER))))
+    others: dict[tuple[str, str], list[str]] = {}
+    for row in made.rows:
+        if row.state not in ("fits", "too small"):
+            others.setdefault((row.state, row.reason), []).append(_name(row))
+    for (state, reason), names in others.items():
+        lines += ["", *wrapped(f"{state.capitalize()}: {'; '.join(names)}.", ""), *wrapped(sentence(reason), "  ")]
     return "\n".join(lines) + "\n"
 
 
-def _fit(row: Layout) -> tuple[str, ...]:
+def _sizes(row: Layout) -> tuple[str, ...]:
     return (
         str(row.tensor_parallel_size),
         str(row.pipeline_parallel_size),
         str(row.data_parallel_size),
         "yes" if row.enable_expert_parallel else "no",
         str(row.decode_context_parallel_size),
-        gib(row.weights_bytes) if row.weights_bytes is not None else "",
-        gib(row.kv_bytes) if row.kv_bytes is not None else "",
-        count(row.tokens or 0),
-        count(row.requests or 0),
-        count(row.requests_per_replica or 0, 1),
+        gib(row.weights_bytes) if row.weights_bytes is not None else "-",
     )
+
+
+def _fit(row: Layout) -> tuple[str, ...]:
+    if not row.tokens or row.kv_bytes is None:
+        return (*_sizes(row), *"----", "")
+    each = count(row.requests_per_replica or 0, 1)
+    doubts = [*([] if row.is_sure else ["may not start"]), *(["over the network"] if row.crosses_machines else [])]
+    return (*_sizes(row), gib(row.kv_bytes), count(row.tokens), each, count(row.requests or 0), ", ".join(doubts))
+
+
+def _small(row: Layout) -> tuple[str, ...]:
+    left = row.kv_bytes
+    if left is None:
+        return (*_sizes(row), "-")
+    return (*_sizes(row), gib(left) if left >= 0 else f"{gib(-left)} missing")
 
 
 def _name(row: Layout) -> str:
@@ -68,6 +99,7 @@ def layout_json(made: Layouts) -> list[dict[str, object]]:
             "enable_expert_parallel": row.enable_expert_parallel,
             "decode_context_parallel_size": row.decode_context_parallel_size,
             "state": row.state,
+            "starts_at_low_end": row.is_sure,
             "reason": row.reason,
             "weights_bytes": row.weights_bytes,
             "available_kv_cache_bytes": row.kv_bytes,

@@ -83,15 +83,18 @@ def _align_hybrid(
     alignment = max(backend.smallest_block, blocks.block_size)
     if cache.mamba_cache_mode == "all":
         chunk = lcm(args.mamba_block_size or _chunk_size(config), alignment)
-        needed = chunk * _cdiv(_cdiv(page, per_token), chunk)
+        step, needed = chunk, chunk * _cdiv(_cdiv(page, per_token), chunk)
         blocks = replace(blocks, mamba_block_size=needed)
     else:
-        needed = alignment * _cdiv(page, alignment * per_token)
+        step, needed = alignment, alignment * _cdiv(page, alignment * per_token)
     if blocks.block_size < needed:
+        least = _cdiv(page, per_token)
+        rounded = f", rounded up to a multiple of {step}: {needed:,}" if needed > least else ""
         blocks = replace(
             blocks,
             block_size=needed,
-            reason=f"raised so that a page of {per_token} bytes a token covers a state of {page} bytes "
+            reason=f"raised so that a page of {per_token:,} bytes a token covers a state of {page:,} bytes: "
+            f"{page:,} / {per_token:,} = {least:,} tokens{rounded} "
             "(platforms/interface.py:765 _align_hybrid_block_size)",
         )
     if cache.mamba_cache_mode == "align":

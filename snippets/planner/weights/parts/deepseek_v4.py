@@ -27,15 +27,24 @@ def outside_streams(c: Counting) -> Size:
 def v4_layer(c: Counting, index: int) -> Size:
     """One layer, by its compression ratio: 0 for none."""
     ratios = c.text.integers("compress_ratios") or ()
-    streams = c.number("hc_mult")
-    mixes = (streams + 2) * streams
-    size = c.float32(2 * (mixes * streams * c.hidden + mixes + 3))  # before attention and before the MLP
-    size += c.numbers(2 * c.hidden) + _attention(c)
+    size = _streams_and_attention(c)
     if ratios[index]:
         size += _compressor(c, ratios[index], c.number("head_dim"))
     if ratios[index] == 4:
         size += _indexer(c)
-    return size + _mixture(c, index)
+    return size + _mixture(c, index < c.number("num_hash_layers", 0))
+
+
+def v4_mtp_layer(c: Counting) -> Size:
+    """An MTP layer compresses nothing, and its experts are chosen by their scores."""
+    return _streams_and_attention(c) + _mixture(c, is_hashed=False)
+
+
+def _streams_and_attention(c: Counting) -> Size:
+    streams = c.number("hc_mult")
+    mixes = (streams + 2) * streams
+    size = c.float32(2 * (mixes * streams * c.hidden + mixes + 3))  # before attention and before the MLP
+    return size + c.numbers(2 * c.hidden) + _attention(c)
 
 
 def _attention(c: Counting) -> Size:
@@ -61,11 +70,11 @@ def _indexer(c: Counting) -> Size:
     return size + _compressor(c, 4, head_dim)
 
 
-def _mixture(c: Counting, index: int) -> Size:
+def _mixture(c: Counting, is_hashed: bool) -> Size:
     """Experts in 4 bits; the first layers choose them by a table of token ids instead of a correction."""
     experts, inner = c.number("n_routed_experts"), c.number("moe_intermediate_size")
     size = c.plain_matrix(c.hidden, experts)
-    if index < c.number("num_hash_layers", 0):
+    if is_hashed:
         size += Size(0, (c.config.vocab_size or 0) * c.number("num_experts_per_tok") * _INT32)
     else:
         size += c.float32(experts)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from snippets.draw.figure import Figure, Layout
 from snippets.draw.planner.growth import Growth, Point, growth_figure
-from snippets.draw.scale import memory_text
+from snippets.draw.scale import memory_column
 from snippets.planner.answers.length_curve import LengthCurve, fp8_gain, length_curve
+from snippets.planner.answers.windows import bytes_if_all_kept
 from snippets.planner.plan import Plan
+from snippets.planner.resolved import Resolved
+from snippets.planner.specs import CacheLayout, CachePlan
 from snippets.units import count, times
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, table, words
 from snippets.widgets.planning.question import Answered, answered
 
 WORDS = {
-    "none": "Without a plan there is no request to look at.",
+    "no layout": "Nothing is laid out yet: see above.",
+    "none": "No layer keeps a cache that a request could hold.",
     "three": "Three answers, easily taken for one",
     "asked": "asked",
     "answer": "answer",
     "what for": "what it is for",
-    "held half": "held now by a request of {tokens} tokens",
     "held": "held now by a request of {tokens} tokens",
     "reserved": "reserved to admit max_model_len = {tokens}",
+    "kept": "if every layer kept all {tokens} tokens",
+    "kept for": "windows hold {times} less than that",
     "printed": "printed by the log",
     "held for": "what it really takes",
     "reserved for": "decides whether vLLM starts, and the printed concurrency",
@@ -56,29 +60,40 @@ def growth_section(values: Values, layout: Layout) -> Shown:
     """The drawing, the three answers, and the gain of FP8 by length."""
     found = answered(values)
     nothing = Figure(NAME, "", "")
-    if found is None or found.plan.cache is None or found.plan.resolved is None or not found.plan.cache.groups:
+    if found is None or found.plan.layout is None or found.plan.resolved is None:
+        return Shown((words(WORDS["no layout"]),), (nothing,))
+    if not found.plan.layout.groups:
         return Shown((words(WORDS["none"]),), (nothing,))
-    cache, resolved = found.plan.cache, found.plan.resolved
+    cache, resolved = found.plan.layout, found.plan.resolved  # known without memory or weights too
     curve, fp8 = length_curve(cache, resolved), _fp8(found)
     growth = Growth(curve.fixed_bytes, curve.bytes_per_token, _points(curve))
-    if fp8 is not None and fp8.cache is not None and fp8.resolved is not None:
-        growth = replace(growth, other=_points(length_curve(fp8.cache, fp8.resolved)), other_dtype=FP8)
-    return Shown((), (growth_figure(growth, NAME, layout),), (_three(found.plan, curve), *_gain(found.plan, fp8)))
+    if fp8 is not None and fp8.layout is not None and fp8.resolved is not None:
+        growth = replace(growth, other=_points(length_curve(fp8.layout, fp8.resolved)), other_dtype=FP8)
+    after = (_three(cache, resolved, curve, found.plan.cache), *_gain(found.plan, fp8))
+    return Shown((), (growth_figure(growth, NAME, layout),), after)
 
 
-def _three(plan: Plan, curve: LengthCurve) -> Node:
-    assert plan.cache is not None
+def _three(layout: CacheLayout, resolved: Resolved, curve: LengthCurve, cache: CachePlan | None) -> Node:
     half, last = curve.points[len(curve.points) // 2], curve.points[-1]
-    rows: Sequence[Sequence[Node]] = (
-        (WORDS["held"].format(tokens=count(half.tokens)), memory_text(half.held_bytes), WORDS["held for"]),
-        (WORDS["held"].format(tokens=count(last.tokens)), memory_text(last.held_bytes), WORDS["held for"]),
+    longest = count(last.tokens)
+    asked = [
+        (WORDS["held"].format(tokens=count(half.tokens)), half.held_bytes, WORDS["held for"]),
+        (WORDS["held"].format(tokens=longest), last.held_bytes, WORDS["held for"]),
         (
-            WORDS["reserved"].format(tokens=count(last.tokens)),
-            memory_text(plan.cache.blocks_per_request * plan.cache.bytes_per_block),
+            WORDS["reserved"].format(tokens=longest),
+            layout.blocks_per_request * layout.bytes_per_block,
             WORDS["reserved for"],
         ),
-        (WORDS["printed"], f"{count(plan.cache.kv_cache_size_tokens)} {WORDS['tokens']}", WORDS["printed for"]),
-    )
+    ]
+    kept = bytes_if_all_kept(layout, resolved)
+    if kept is not None and kept > last.held_bytes > 0:
+        says = WORDS["kept for"].format(times=times(kept / last.held_bytes, 1))
+        asked.append((WORDS["kept"].format(tokens=longest), kept, says))
+    sizes = memory_column([size for _, size, _ in asked])
+    rows = [(name, size, use) for (name, _, use), size in zip(asked, sizes, strict=True)]
+    if cache is not None:
+        printed = f"{count(cache.kv_cache_size_tokens)} {WORDS['tokens']}"
+        rows.append((WORDS["printed"], printed, WORDS["printed for"]))
     return table(WORDS["three"], (WORDS["asked"], WORDS["answer"], WORDS["what for"]), rows, (1,), (), f"{NAME}-three")
 
 

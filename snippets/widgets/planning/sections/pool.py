@@ -6,14 +6,15 @@ from snippets.draw.figure import Figure, Layout
 from snippets.draw.planner.pool import Group, PoolShape, pool_figure
 from snippets.draw.scale import memory_text
 from snippets.planner.answers.block_size import BlockSize, block_size
-from snippets.planner.specs import CachePlan
+from snippets.planner.specs import CacheLayout
 from snippets.units import count
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, el, paragraphs, table, words
 from snippets.widgets.planning.question import answered
 
 WORDS = {
-    "none": "No layer keeps a cache in this plan.",
+    "no layout": "Nothing is laid out yet: see above.",
+    "none": "No layer of this model keeps a cache.",
     "block": "A block of {tokens} tokens, and why",
     "waste": "On average {waste} of a request's last blocks stay empty.",
     "reuse": "What prefix caching takes over when a prompt comes again",
@@ -28,7 +29,7 @@ NAME = "planner-pool"
 PROMPTS = (100, 1000, 4000, 16000, 64000)
 
 
-def _shape(cache: CachePlan) -> PoolShape:
+def _shape(cache: CacheLayout) -> PoolShape:
     groups = tuple(
         Group(
             group.kind,
@@ -46,9 +47,10 @@ def _shape(cache: CachePlan) -> PoolShape:
 def pool_section(values: Values, layout: Layout) -> Shown:
     """The drawing, the block size as a result, and reuse."""
     found = answered(values)
-    cache = found.plan.cache if found else None
+    cache = found.plan.layout if found else None  # known without memory or weights too
     if found is None or cache is None or not cache.groups or found.plan.resolved is None:
-        return Shown((words(WORDS["none"]),), (Figure(NAME, "", ""),))
+        said = WORDS["none" if cache is not None else "no layout"]
+        return Shown((words(said),), (Figure(NAME, "", ""),))
     blocks = block_size(found.plan.resolved, cache, found.question.args.speculative)
     return Shown((), (pool_figure(_shape(cache), NAME, layout),), (*_why(blocks), *_reuse(blocks, cache)))
 
@@ -59,7 +61,7 @@ def _why(blocks: BlockSize) -> tuple[Node, ...]:
     return (head, *paragraphs(blocks.reasons), words(waste))
 
 
-def _reuse(blocks: BlockSize, cache: CachePlan) -> tuple[Node, ...]:
+def _reuse(blocks: BlockSize, cache: CacheLayout) -> tuple[Node, ...]:
     reuse = blocks.reuse
     if not reuse.enabled:
         return (words(WORDS["no reuse"]),)

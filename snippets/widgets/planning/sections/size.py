@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from snippets.draw.figure import Layout
 from snippets.planner.answers.right_size import Amount, RightSize, right_size
+from snippets.planner.steps.ways_out_memory import MOST_UTILIZATION
 from snippets.units import count, gib
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.markup import data
@@ -14,14 +15,17 @@ WORDS = {
     "none": "Without a plan there is nothing to size.",
     "spare": "{spare} of the cache can never be used: max_num_seqs = {most} requests of {tokens} tokens need {enough}.",
     "no spare": "No memory is spare: the pool holds {fits} of the {most} requests that max_num_seqs allows.",
-    "longest": "All {most} would run at once with max_model_len = {tokens}.",
-    "never": "All {most} would not run at once at any length.",
+    "longest": "All {most} would fit at once with max_model_len = {tokens}.",
+    "never": "All {most} would not fit at once at any length.",
+    "no more": "One more of full length takes {bytes} in all, which this card does not have beside the rest.",
+    "close": "Above {most:.2f} of the card little is left for the driver, for a display, and for graphs that vLLM does "
+    "not count: the start may fail.",
     "caption": "Memory of one card for requests of full length",
     "for": "requests",
     "bytes": "KV cache",
     "flag": "--kv-cache-memory-bytes",
-    "utilization": "or gpu_memory_utilization",
-    "above": "more than the card",
+    "utilization": "or --gpu-memory-utilization, as expected",
+    "too close": "{share:.3f}, too close to all",
     "use": "Set kv_cache_memory_bytes to {bytes}",
 }
 
@@ -34,7 +38,7 @@ def size_section(values: Values, layout: Layout) -> Shown:
         return Shown((words(WORDS["none"]),))
     limits = plan.resolved.limits
     size = right_size(plan.cache, plan.resolved.stages, limits, plan.resolved.max_num_seqs, plan.budget)
-    return Shown((*_said(size, plan.cache.max_model_len), _table(size)))
+    return Shown((*_said(size, plan.cache.max_model_len), *_amounts(size)))
 
 
 def _said(size: RightSize, tokens: int) -> tuple[Node, ...]:
@@ -57,11 +61,21 @@ def _said(size: RightSize, tokens: int) -> tuple[Node, ...]:
 
 def _row(amount: Amount) -> tuple[str, ...]:
     share = amount.gpu_memory_utilization
-    shown = "–" if share is None else f"{share:.3f}" if share <= 1 else WORDS["above"]
+    shown = "–" if share is None else f"{share:.3f}"
+    if share is not None and share > MOST_UTILIZATION:
+        shown = WORDS["too close"].format(share=share)
     return (count(amount.requests), gib(amount.kv_cache_memory_bytes), str(amount.kv_cache_memory_bytes), shown)
 
 
-def _table(size: RightSize) -> Node:
+def _amounts(size: RightSize) -> tuple[Node, ...]:
+    """What the card has room for, and a warning where it is nearly all of it."""
     amounts = sorted({one.requests: one for one in (size.one_more, size.enough)}.values(), key=lambda a: a.requests)
+    possible = [one for one in amounts if one.fits_the_card is not False]
+    if not possible:
+        return (words(WORDS["no more"].format(bytes=gib(size.one_more.kv_cache_memory_bytes))),)
     head = (WORDS["for"], WORDS["bytes"], WORDS["flag"], WORDS["utilization"])
-    return table(WORDS["caption"], head, [_row(one) for one in amounts], (0, 1, 2, 3), (), "planner-size-table")
+    rows = [_row(one) for one in possible]
+    found: list[Node] = [table(WORDS["caption"], head, rows, (0, 1, 2, 3), (), "planner-size-table")]
+    if any((one.gpu_memory_utilization or 0) > MOST_UTILIZATION for one in possible):
+        found.append(words(WORDS["close"].format(most=MOST_UTILIZATION)))
+    return tuple(found)

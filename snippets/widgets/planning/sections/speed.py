@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snippets.draw.figure import Layout
-from snippets.draw.scale import memory_text
+from snippets.draw.scale import memory_column
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.answers.bounds import (
     DecodeBound,
@@ -11,6 +11,7 @@ from snippets.planner.answers.bounds import (
     Server,
     cost_per_million_tokens,
     decode_bound,
+    in_words,
     prefill_bound,
 )
 from snippets.planner.answers.step_work import rank_weights
@@ -27,6 +28,7 @@ WORDS = {
     "no card": "Choose a card of the catalog: bandwidth and rate of another card are not known.",
     "rate": "At most {rate} tokens a second with {batch} at once, contexts of {context}: {each} for each.",
     "no rate": "No bound: {missing} is not known here.",
+    "drafted": "So many only if every drafted token is accepted: {tokens} tokens a step and request.",
     "by": "A step takes at least {step}: {what} decides.",
     "reading": "reading weights and cache",
     "arithmetic": "arithmetic",
@@ -43,7 +45,7 @@ WORDS = {
     "prefill": "the arithmetic of a prompt of {tokens} tokens takes at least",
     "prefill rate": "prompt tokens a second by arithmetic, at most",
     "unknown": "not known",
-    "missing": "Not known and left out: {missing}.",
+    "missing": "Not known here and left out: {missing}.",
 }
 
 
@@ -72,7 +74,7 @@ def speed_section(values: Values, layout: Layout) -> Shown:
 
 def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node, ...]:
     if decode.tokens_per_second is None or decode.tokens_per_second_per_request is None:
-        return (words(WORDS["no rate"].format(missing=", ".join(decode.not_known)), "part-finding"),)
+        return (words(WORDS["no rate"].format(missing=in_words(decode.not_known)), "part-finding"),)
     each = count(decode.tokens_per_second_per_request, 1)
     rate = WORDS["rate"].format(
         rate=count(decode.tokens_per_second),
@@ -80,6 +82,8 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
         context=count(decode.context_tokens),
         each=each,
     )
+    if decode.tokens_per_step > 1:
+        rate += " " + WORDS["drafted"].format(tokens=decode.tokens_per_step)
     by = WORDS["by"].format(step=milliseconds(decode.step_seconds or 0, 2), what=WORDS[decode.limited_by])
     said = [words(f"{rate} {by}", "part-finding")]
     if cost is not None:
@@ -88,7 +92,7 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
 
 
 def _missing(decode: DecodeBound) -> tuple[Node, ...]:
-    missing = ", ".join(decode.not_known)
+    missing = in_words(decode.not_known)
     return (words(WORDS["missing"].format(missing=missing), "quiet"),) if missing else ()
 
 
@@ -98,9 +102,10 @@ def _seconds(seconds: float | None) -> str:
 
 def _table(decode: DecodeBound, prefill: PrefillBound) -> Node:
     rate = prefill.tokens_per_second
+    weights, cache = memory_column((decode.weight_bytes, decode.cache_bytes))
     rows = (
-        (WORDS["weights"], memory_text(decode.weight_bytes)),
-        (WORDS["cache"], memory_text(decode.cache_bytes)),
+        (WORDS["weights"], weights),
+        (WORDS["cache"], cache),
         (WORDS["step"], _seconds(decode.step_seconds)),
         (WORDS["read"], _seconds(decode.reading_seconds)),
         (WORDS["compute"], _seconds(decode.computing_seconds)),

@@ -9,7 +9,8 @@ from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, code_block, el
 from snippets.widgets.planning.answer import headline, surely, verdict
 from snippets.widgets.planning.question import answered
-from snippets.widgets.planning.refusal import refusal
+from snippets.widgets.planning.refusal import refusal, weights_button
+from snippets.widgets.planning.surer import surer
 
 WORDS = {
     "get": "It stands on the model's page on Hugging Face under Files. In a terminal",
@@ -31,6 +32,9 @@ def answer_section(defaults: Mapping[str, str]) -> Callable[[Values, Layout], Sh
         if found is None:
             get = code_block(WORDS["get"], WORDS["command"], WORDS["copy"], "planner-get")
             return Shown((line, get))
-        return Shown((line, *refusal(found.plan.errors, defaults)))
+        parts = (*refusal(found.plan, defaults), *surer(found))
+        if verdict(found) == "no cache" and not found.plan.weights_bytes:
+            parts = (el("div", weights_button(), class_="button-row"),)
+        return Shown((line, *parts))
 
     return show

@@ -17,16 +17,17 @@ WORDS = {
     "measure": "measure",
     "requests": "requests",
     "meaning": "what it says",
-    "worst": "worst case",
-    "worst says": "all at {tokens} tokens at the same moment: the log's number, rounded down",
     "safe": "without preemption",
-    "safe says": "their blocks stay inside the pool at {share} of moments",
+    "safe says": "plan with this: at {share} of moments their blocks stay inside the pool",
     "expected": "on average",
-    "expected says": "as many as the pool holds; a request is then {tokens} tokens long on average",
+    "expected says": "what a busy server holds; now and then one is preempted and computed again",
+    "worst": "worst case",
+    "worst says": "all have {tokens} tokens at the same moment: the log's number, rounded down",
     "most": "max_num_seqs",
     "most says": "the scheduler's own limit",
-    "by memory": "Memory decides: a busy server runs about {n} at once.",
-    "by most": "max_num_seqs decides: memory would hold {n} of these.",
+    "by memory": "{safe} at once without preemption. Memory decides: a busy server runs about {n} at once, "
+    "each then {tokens} tokens long on average.",
+    "by most": "{most} at once: max_num_seqs decides, memory would hold {n} of these.",
     "cut": "{share} of the requests reach max_model_len and are cut short.",
     "assumed": "Assumed: a server that is always busy, log-normal lengths, and prompts quickly computed.",
 }
@@ -47,7 +48,12 @@ def traffic_section(values: Values, layout: Layout) -> Shown:
 
 def _said(flight: InFlight) -> Node:
     key = "by memory" if flight.decided_by == "memory" else "by most"
-    said = WORDS[key].format(n=count(flight.expected))
+    said = WORDS[key].format(
+        safe=count(flight.safe),
+        n=count(flight.expected),
+        most=count(flight.max_num_seqs),
+        tokens=count(flight.held.mean_tokens),
+    )
     if flight.cut_share >= 0.0005:
         said += " " + WORDS["cut"].format(share=percent(flight.cut_share, 1))
     return words(said, "part-finding")
@@ -55,15 +61,11 @@ def _said(flight: InFlight) -> Node:
 
 def _table(flight: InFlight, longest: int) -> Node:
     rows = (
-        (WORDS["worst"], count(flight.worst_case), WORDS["worst says"].format(tokens=count(longest))),
         (WORDS["safe"], count(flight.safe), WORDS["safe says"].format(share=percent(SAFE_SHARE))),
-        (
-            WORDS["expected"],
-            count(flight.expected, 1),
-            WORDS["expected says"].format(tokens=count(flight.held.mean_tokens)),
-        ),
+        (WORDS["expected"], count(flight.expected, 1), WORDS["expected says"]),
+        (WORDS["worst"], count(flight.worst_case), WORDS["worst says"].format(tokens=count(longest))),
         (WORDS["most"], count(flight.max_num_seqs), WORDS["most says"]),
     )
     head = (WORDS["measure"], WORDS["requests"], WORDS["meaning"])
-    marked = (2,) if flight.decided_by == "memory" else (3,)
+    marked = (0,) if flight.decided_by == "memory" else (3,)
     return table(WORDS["caption"], head, rows, (1,), marked, "planner-traffic-table")

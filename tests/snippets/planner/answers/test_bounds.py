@@ -9,9 +9,9 @@ import pytest
 
 from snippets.catalog.gpus import Gpu, gpu
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.bounds import Server, cost_per_million_tokens, decode_bound, prefill_bound
+from snippets.planner.answers.bounds import Server, cost_per_million_tokens, decode_bound, in_words, prefill_bound
 from snippets.planner.answers.step_work import RankWeights, attention_flops, cache_bytes_read, pairs, rank_weights
-from snippets.planner.engine_args import EngineArgs
+from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
 from snippets.planner.evidence.logs import config_of
 from snippets.planner.settings import resolve
 
@@ -47,6 +47,16 @@ def test_weights_are_read_once_for_all_sequences_and_the_cache_for_each() -> Non
     )
 
 
+def test_a_drafter_can_give_all_its_tokens_and_one_more_in_a_step() -> None:
+    plain, drafted = (
+        decode_bound(qwen(), 4, 1_000),
+        decode_bound(qwen(speculative=SpeculativeConfig("ngram", 3)), 4, 1_000),
+    )
+    assert plain.tokens_per_second is not None and drafted.tokens_per_second is not None
+    assert drafted.tokens_per_step == 4
+    assert drafted.tokens_per_second == pytest.approx(4 * plain.tokens_per_second)
+
+
 def test_a_large_batch_of_short_sequences_is_limited_by_arithmetic() -> None:
     # 2 operations per parameter and token; attention over 16 tokens adds 2 * 2 * 28 * 28 * 128 * 16.
     bound = decode_bound(qwen(), 2_000, 16)
@@ -71,6 +81,7 @@ def test_without_its_arithmetic_a_card_still_has_the_bound_of_its_memory_but_non
 def test_fp8_weights_compute_at_a_rate_that_is_not_in_the_catalog() -> None:
     fp8 = server("qwen3-32b-fp8", gpu("h100-80gb"), (QWEN,))
     assert decode_bound(fp8, 8, 1_000).not_known == ("fp8 tflops",)
+    assert in_words(("fp8 tflops",)) == "the card's rate of arithmetic with FP8 weights"
 
 
 def test_a_prompt_of_4096_tokens_takes_at_least_its_operations() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from snippets.catalog.configs import config_entries
 from snippets.catalog.gpus import gpus
 from snippets.planner.command.run import main
+from snippets.widgets.planning.groups import GROUPS
 
 ROOT = Path(__file__).resolve().parents[4]
 LLAMA = {
@@ -75,7 +77,10 @@ def test_a_catalog_key_and_its_repository_name_the_same_model(name: str, capsys:
 def test_a_pasted_serve_line_needs_only_the_card(capsys: Streams) -> None:
     line = "vllm serve meta-llama/Llama-3.1-8B -tp 2 --max-model-len 8k --port 9 --trust-remote-code --gpu rtx-4090"
     assert main(line.split()) == 0
-    assert "Ignored, since memory does not depend on them: --port, --trust-remote-code." in capsys.readouterr().out
+    assert (
+        "Not in the command, since memory does not depend on them: --port, --trust-remote-code."
+        in capsys.readouterr().out
+    )
 
 
 def test_a_folder_with_a_config_is_a_model(config: Path, capsys: Streams) -> None:
@@ -127,9 +132,9 @@ def test_the_lists_name_every_card_and_every_model(capsys: Streams) -> None:
     [
         ([], "Give a model"),
         (["nowhere/config.json", *EIGHT_K], "'nowhere/config.json' is neither a file nor a model of the catalog"),
-        (["lama-3.1-8b", *EIGHT_K], "Near it in the catalog: llama-3.1-8b"),
+        (["lama-3.1-8b", *EIGHT_K], "Near it: llama-3.1-8b (meta-llama/Llama-3.1-8B)"),
         (["llama-3.1-8b"], "Give a card with --gpu"),
-        (["llama-3.1-8b", "--gpu", "rtx-9999"], "GPU 'rtx-9999' is not in the catalog; it has: "),
+        (["llama-3.1-8b", "--gpu", "rtx-9999"], "--gpu: 'rtx-9999' is not one card of the catalog. Near it: rtx-"),
         (["llama-3.1-8b", "--gpu", "rtx-4090", "--max-model-lenght", "3"], "Did you mean --max-model-len?"),
         (["llama-3.1-8b", *EIGHT_K, "--spec-method", "ngram"], "num_speculative_tokens must be a whole number"),
         (["llama-3.1-8b", *EIGHT_K, "--speculative-config", '{"color": 1}'], "color is not planned for"),
@@ -182,6 +187,7 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
 
 def test_lengths_of_the_traffic_give_the_requests_that_really_fit(config: Path, capsys: Streams) -> None:
     line = [str(config), *EIGHT_K, "--available-kv-gib", "4", "--prompt-len", "1600", "--output-len", "1"]
+    line += ["--prompt-len-std", "0", "--output-len-std", "0"]
     assert main([*line, "--json"]) == 0
     made = json.loads(capsys.readouterr().out)["requests_in_flight"]
     # 2,047 blocks without the null block; a request of 1,600 tokens holds 100, and 101 when it has its answer
@@ -222,12 +228,14 @@ def test_layouts_on_four_cards_list_what_fits_and_what_is_refused(capsys: Stream
     assert set(sizes) == {(4, 1, 1), (2, 2, 1), (2, 1, 2), (1, 4, 1), (1, 2, 2), (1, 1, 4)}
     assert sizes[4, 1, 1]["state"] == "fits" and sizes[1, 1, 4]["state"] == "too small"
     assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "3"]) == 1
-    assert "TP 3 PP 1 DP 1: refused. Total number of attention heads (28)" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "Refused: TP 3 PP 1 DP 1.\n  Total number of attention heads (28) must be divisible by" in text
+    assert "Too small, 1 of them; nearest first:" in text  # three replicas of one card
 
 
 def test_layouts_on_no_cards_are_exit_code_2(capsys: Streams) -> None:
     assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--layouts", "0"]) == 2
-    assert "0 cards" in capsys.readouterr().err
+    assert "--layouts: '0' is not between 1 and 64." in capsys.readouterr().err
 
 
 def test_a_price_gives_bounds_of_speed_and_cost(capsys: Streams) -> None:
@@ -240,6 +248,54 @@ def test_a_price_gives_bounds_of_speed_and_cost(capsys: Streams) -> None:
     assert made["min_cost_per_million_tokens"] == pytest.approx(0.36 / 3600 / made["max_tokens_per_second"] * 1e6)
     assert main(line) == 0
     assert "Upper bound of speed, decoding 4 requests of 8,192 tokens" in capsys.readouterr().out
+
+
+def test_what_is_not_known_of_a_card_is_said_in_words(capsys: Streams) -> None:
+    assert main(["gpt-oss-20b", *EIGHT_K, "--available-kv-gib", "4", "--price-per-hour", "1"]) == 0
+    said = "From reading alone: the card's rate of arithmetic with MXFP4 weights is not known here."
+    assert said in capsys.readouterr().out
+
+
+def test_a_plan_that_does_not_start_has_no_command_no_bounds_and_no_traffic(capsys: Streams) -> None:
+    beside = ["--price-per-hour", "1", "--prompt-len", "1000", "--output-len", "100"]
+    for refused in (["--num-gpu-blocks-override", "1000000"], ["--gpu-memory-utilization", "0.5"]):
+        assert main(["qwen2.5-7b", *EIGHT_K, *refused, *beside]) == 1
+        text = capsys.readouterr().out
+        assert text.startswith("vLLM 0.26.0 would refuse to start.\n")
+        assert not any(word in text for word in ("Upper bound", "Requests at once", "vllm serve"))
+        assert re.search(r"-\d[\d.]* GiB", text) is None
+
+
+def test_a_model_without_a_cache_has_a_plan_and_no_bound(tmp_path: Path, capsys: Streams) -> None:
+    path = tmp_path / "config.json"
+    bert = {"architectures": ["BertModel"], "model_type": "bert", "num_hidden_layers": 12, "hidden_size": 768}
+    bert |= {"num_attention_heads": 12, "intermediate_size": 3072, "vocab_size": 30522, "max_position_embeddings": 512}
+    path.write_text(json.dumps(bert))
+    beside = ["--price-per-hour", "1", "--prompt-len", "100", "--output-len", "1", "--layouts", "2"]
+    assert main([str(path), "--gpu", "l4", *beside]) == 0
+    text = capsys.readouterr().out
+    assert "each of at most 512." in text
+    assert "No bound of speed or cost: a model that keeps no KV cache answers no tokens." in text
+
+
+@pytest.mark.parametrize("form", ["--csv", "--explain"])
+def test_a_form_that_cannot_hold_the_answer_is_refused(form: str, capsys: Streams) -> None:
+    assert main(["qwen2.5-7b", *EIGHT_K, form, "--layouts", "2"]) == 2
+    assert "without --layouts; ask for --json or --markdown." in capsys.readouterr().err
+
+
+def test_markdown_holds_the_answers_beside_the_plan(capsys: Streams) -> None:
+    beside = ["--price-per-hour", "1", "--prompt-len", "1000", "--output-len", "100", "--layouts", "2"]
+    assert main(["qwen2.5-7b", *EIGHT_K, *beside, "--markdown"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n## {title}\n" in text for title in ("Requests at once", "Bounds of speed and cost", "Layouts"))
+
+
+def test_the_spread_of_lengths_is_the_pages(capsys: Streams) -> None:
+    assert main(["qwen2.5-7b", *EIGHT_K, "--prompt-len", "1024", "--output-len", "256"]) == 0
+    assert "prompts of 1,024 ± 512 tokens and answers of 256 ± 256:" in capsys.readouterr().out
+    controls = {control.name: control for group in GROUPS if group.section == "traffic" for control in group.controls}
+    assert (controls["prompt_deviation"].default, controls["output_deviation"].default) == (512, 256)
 
 
 def test_a_price_below_nothing_is_exit_code_2(capsys: Streams) -> None:

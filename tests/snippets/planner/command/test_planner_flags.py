@@ -7,6 +7,7 @@ from dataclasses import fields
 import pytest
 
 from snippets.planner.command.errors import UsageError
+from snippets.planner.command.numbers import human_readable_int
 from snippets.planner.command.other_flags import (
     CHANGES_THE_BUDGET,
     CHANGES_THE_CACHE,
@@ -15,7 +16,7 @@ from snippets.planner.command.other_flags import (
     sort_others,
     vllm_flags,
 )
-from snippets.planner.command.own_flags import ENGINE_FLAGS, SPECULATIVE_FLAGS, engine_args, human_readable_int
+from snippets.planner.command.own_flags import ENGINE_FLAGS, SPECULATIVE_FLAGS, engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs
 
@@ -55,7 +56,9 @@ def test_suffixes_mean_what_they_mean_to_vllm(text: str, number: int) -> None:
 
 
 def test_a_decimal_with_a_binary_suffix_is_refused_as_by_vllm() -> None:
-    with pytest.raises(UsageError, match=r"Decimals are not allowed with binary suffixes like K. Try 25.6k"):
+    with pytest.raises(
+        UsageError, match=r"Decimals are not allowed with binary suffixes like K. Did you mean to use 25.6k"
+    ):
         parse(["config.json", "--max-model-len", "25.6K"])
 
 
@@ -66,7 +69,10 @@ def test_a_pasted_serve_line_is_understood() -> None:
         "org/model",
         EngineArgs(tensor_parallel_size=2, max_num_seqs=64, enable_prefix_caching=False, enforce_eager=True),
     )
-    assert sort_others(values.others, False) == (["Ignored, since memory does not depend on them: --port."], [])
+    assert sort_others(values.others, False) == (
+        ["Not in the command, since memory does not depend on them: --port."],
+        [],
+    )
 
 
 def test_minus_one_and_auto_are_the_same_length() -> None:
@@ -88,7 +94,7 @@ def test_dotted_keys_are_gathered_as_json() -> None:
     [
         ("c --max-modellen 3", "no flag of vLLM 0.26.0 nor of this planner. Did you mean --max-model-len?"),
         ("c --swap-space 4", "--swap-space is no flag of vLLM 0.26.0"),
-        ("c --max-model-len abc", "--max-model-len: 'abc' is not a whole number."),
+        ("c --max-model-len abc", "--max-model-len: it must be a whole number such as 8192, 8k or 8K; got 'abc'."),
         ("c --kv-cache-dtype fp7", "--kv-cache-dtype: 'fp7' is not one of auto, bfloat16, "),
         ("c --gpu-memory-utilization nan", "--gpu-memory-utilization: 'nan' is not a number."),
         ("c --weights-gib -1", "--weights-gib: -1 GiB is less than nothing."),

@@ -161,3 +161,22 @@ def test_a_pattern_that_is_no_regular_expression_is_refused() -> None:
     fields = {**catalog_config("llama-3-8b").fields, "quantization_config": quantization}
     with pytest.raises(WeightsError, match="is no regular expression"):
         rank_weight_bytes(read_config(fields), EngineArgs())
+
+
+# MiMo-7B's published config; vLLM's classes on the meta device, with a Qwen2Config of model_type "mimo"
+MIMO = {
+    **{"architectures": ["MiMoForCausalLM"], "model_type": "mimo", "torch_dtype": "bfloat16", "vocab_size": 151_680},
+    **{"hidden_size": 4096, "intermediate_size": 11_008, "num_hidden_layers": 36, "num_attention_heads": 32},
+    **{"num_key_value_heads": 8, "max_position_embeddings": 32_768, "num_nextn_predict_layers": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("ranks", "weights", "drafter"), [(1, 15_245_238_272, 2_906_705_920), (2, 7_622_918_144, 1_486_927_872)]
+)
+def test_mimo_7b_drafts_with_one_qwen2_layer(ranks: int, weights: int, drafter: int) -> None:
+    config = read_config(MIMO)
+    args = EngineArgs(tensor_parallel_size=ranks, speculative=SpeculativeConfig("mtp", 1))
+    assert rank_weight_bytes(config, args) == weights
+    shared = 2 * (151_680 // ranks) * 4096 * 2  # the class's own embedding and lm_head give way to the target's
+    assert drafter_weight_bytes(config, args) == drafter - shared

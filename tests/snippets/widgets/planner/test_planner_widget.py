@@ -1,61 +1,18 @@
-"""What the planner shows: the answer first, the three meanings of tokens apart, refusals with ways that work."""
+"""What the planner shows at the top: the answer first, how sure it is, refusals with ways that work."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from planner_shown import EVERY, FIELDS, GIVEN, LLAMA, answer, elements, readout, rows, said, text_of
 
 from snippets.catalog.configs import config_entries
 from snippets.draw.figure import LAYOUTS
-from snippets.widgets.declare import Shown
-from snippets.widgets.parts.nodes import Element, Node
 from snippets.widgets.planner import WIDGET
 from snippets.widgets.planning.refusal import changes, ways
 from snippets.widgets.planning.sections.take import DOWNLOADS
-from snippets.widgets.run import Answer, look, read_state
-
-EVERY = tuple(section.name for section in WIDGET.sections)
-# A log of Qwen2.5-7B: 7.21 GiB of cache; 57,344 bytes a token and blocks of 16, so int(7.21 * 2**30 / 917,504) blocks
-GIVEN = {"available_gib": "7.21"}
-LLAMA = {"model": "llama-3.1-8b", "max_model_len": "", "available_gib": "6.48"}
-
-
-def answer(*seen: str, **state: str) -> Answer:
-    found = look(WIDGET, state, {}, "wide", seen)
-    assert found.errors == {}
-    return found
-
-
-def text_of(node: Node) -> str:
-    """All text in a tree, parts set apart."""
-    return node if isinstance(node, str) else " ".join(map(text_of, node.children))
-
-
-def said(shown: Shown) -> str:
-    return " ".join(map(text_of, (*shown.before, *shown.after)))
-
-
-def elements(node: Node, tag: str) -> list[Element]:
-    """All elements of a kind in a tree."""
-    if isinstance(node, str):
-        return []
-    inside = [found for child in node.children for found in elements(child, tag)]
-    return [node, *inside] if node.tag == tag else inside
-
-
-def rows(shown: Shown, caption: str) -> list[list[str]]:
-    """The cells of the table with a caption."""
-    for node in (*shown.before, *shown.after):
-        for table in elements(node, "table"):
-            if caption in text_of(elements(table, "caption")[0]):
-                return [[text_of(cell) for cell in row.children] for row in elements(table, "tr")]
-    raise AssertionError(f"no table {caption!r}")
-
-
-def readout(found: Answer, name: str) -> str:
-    one = next(one for one in found.view.readouts if one.name == name)
-    return f"{one.value} {one.unit}".strip()
+from snippets.widgets.run import look, read_state
 
 
 def test_the_answer_comes_first_and_is_vllms() -> None:
@@ -101,6 +58,78 @@ def test_a_refusal_shows_vllms_words_and_a_button_for_each_way_that_works() -> N
     assert readout(found, "requests") == "–"
 
 
+def test_a_button_that_starts_does_so_at_the_low_end_and_one_that_may_not_says_so() -> None:
+    """gpt-oss-120b takes 34 GiB a card on two: four cards hold it, but not with the least memory."""
+    state = {"model": "gpt-oss-120b", "tensor_parallel_size": "2", "max_model_len": ""}
+    panel = next(node for node in answer(**state).sections["answer"].before if "refusal" in str(node))
+    words = [text_of(one) for one in elements(panel, "p")]
+    assert ["low end of the error bar too" in one for one in words].count(True) == 1
+    assert words[-1] == "This starts only if the memory comes out as expected, not at the low end:"
+    verdicts = []
+    for button in elements(panel, "button"):
+        changed = state | json.loads(button.attributes["data-values"])
+        verdicts.append(said(answer(**changed).sections["answer"])[:7])
+    assert verdicts == ["It fits", "It may "]  # in this order
+
+
+def test_a_plan_that_only_may_fit_offers_the_length_that_surely_does() -> None:
+    """Llama-3.1-8B on 23.64 GiB: about 6.5 are left as expected, 53,000 tokens of 128 KiB; at the low end 6.0."""
+    state = {"model": "llama-3.1-8b", "max_model_len": "51000"}
+    top = answer(**state).sections["answer"]
+    assert said(top).startswith("It may fit")
+    button = next(one for node in top.before for one in elements(node, "button"))
+    changed = state | json.loads(button.attributes["data-values"])
+    assert int(changed["max_model_len"]) < 51000
+    assert said(answer(**changed).sections["answer"]).startswith("It fits: 1 request")
+    assert not any(elements(node, "button") for node in answer(**changed).sections["answer"].before)
+
+
+def test_weights_that_are_not_counted_are_asked_for_by_a_button_that_leads_there() -> None:
+    found = answer(model="paste", config=FIELDS["microsoft/phi-2"], max_model_len="")
+    button = next(one for node in found.sections["answer"].before for one in elements(node, "button"))
+    assert button.attributes["data-goto"] == "weights_gib" in WIDGET.controls
+    # 32 layers × 2 × 32 heads × 80 × 2 bytes, and 2,048 of them, known without any plan
+    assert (readout(found, "token"), readout(found, "request")) == ("320 KiB", "640 MiB")
+
+
+def test_an_encoder_has_no_cache_and_is_drawn_with_what_it_takes() -> None:
+    state = {"model": "paste", "config": FIELDS["BAAI/bge-m3"], "max_model_len": "512", "weights_gib": "1.06"}
+    found = answer(*EVERY, **state)
+    assert "would start without a KV cache" in said(found.sections["answer"])
+    assert "at most 256 texts" in said(found.sections["answer"])
+    figure = found.view.figures[0]
+    assert figure.finding.startswith("No KV cache: 1.") and "too much" not in figure.svg
+    assert figure.table is not None and ("KV cache", "none", "", "") in figure.table.rows
+    assert {row[0] for row in figure.table.rows} >= {"weights", "activations"}
+    assert all("0 tokens" not in f"{one.value} {one.unit}" for one in found.view.readouts)
+
+
+def test_a_refused_plan_has_a_shortfall_and_no_negative_cache() -> None:
+    found = answer("numbers", model="gemma-3-27b", max_model_len="")
+    figure = found.view.figures[0]
+    assert figure.table is not None
+    rows = {row[0]: row[1] for row in figure.table.rows}
+    assert rows["KV cache"] == "none"
+    # what is taken beyond 0.92 × 23.64 GiB
+    taken = sum(float(rows[name].split()[0]) for name in ("weights", "activations", "CUDA context"))
+    assert float(rows["too much"].split()[0]) == pytest.approx(taken - 0.92 * 23.64, abs=0.02)
+    assert not any("-" in cell for row in figure.table.rows for cell in row)
+    opened = elements(found.sections["numbers"].before[1], "summary")
+    left = next(text_of(one) for one in opened if text_of(one).startswith("available_kv_cache_bytes"))
+    assert left.endswith("too little") and "-" not in left
+
+
+def test_the_answer_for_the_traffic_stands_beside_the_one_for_full_length() -> None:
+    found = answer("traffic", **GIVEN)
+    names = [one.name for one in found.view.readouts[:2]]
+    safe = rows(found.sections["traffic"], "Requests at once")[1]
+    assert names == ["requests", "traffic"]
+    assert (safe[0], readout(found, "traffic")) == ("without preemption", safe[1])
+    assert [row[0] for row in rows(found.sections["traffic"], "Requests at once")[2:4]] == ["on average", "worst case"]
+    assert readout(answer(**GIVEN, max_num_seqs="4"), "traffic") == "4"
+    assert readout(answer(**GIVEN, shared_prefix="9000"), "traffic") == "–"
+
+
 @pytest.mark.parametrize(
     ("sentence", "found"),
     [
@@ -117,6 +146,24 @@ def test_a_refusal_shows_vllms_words_and_a_button_for_each_way_that_works() -> N
 )  # fmt: skip
 def test_ways_out_are_read_as_settings(sentence: str, found: list[dict[str, str]]) -> None:
     assert [changes(way) for way in ways(sentence)] == found
+
+
+def test_a_setting_that_is_taken_without_memory_for_it_is_no_promise() -> None:
+    """DeepSeek-V4-Flash caches in FP8 alone, and its weights do not fit one H200."""
+    state = {"model": "deepseek-v4-flash", "gpu": "h200", "max_model_len": ""}
+    top = answer(**state).sections["answer"]
+    assert "vLLM takes this, but the memory is then too small" in said(top)
+    button = next(one for node in top.before for one in elements(node, "button"))
+    changed = state | json.loads(button.attributes["data-values"])
+    assert changed["kv_cache_dtype"] == "fp8"
+    assert "--tensor-parallel-size" in said(answer(**changed).sections["answer"])
+
+
+def test_weights_in_16_bits_beyond_the_card_may_be_had_in_fewer() -> None:
+    large = said(answer(model="gemma-3-27b").sections["answer"])
+    assert "in 8 or 4 bits" in large and "CUDA out of memory" in large
+    assert "in 8 or 4 bits" not in said(answer(model="deepseek-v3").sections["answer"])  # in FP8 already
+    assert "in 8 or 4 bits" not in said(answer(**LLAMA).sections["answer"])  # its weights fit
 
 
 def test_a_layout_that_vllm_refuses_shows_its_words() -> None:
@@ -136,64 +183,6 @@ def test_wrong_json_says_where_and_the_answer_before_it_stays() -> None:
     found = look(WIDGET, typed, {"model": "qwen2.5-7b"}, "wide")
     assert "column 9" in found.errors["config"]
     assert not found.view.controls["config"].hidden
-
-
-def test_three_answers_are_kept_apart() -> None:
-    state = {"model": "gemma-3-27b", "gpu": "a100-80gb", "max_model_len": "32768", "available_gib": "21.4"}
-    shown = rows(answer("growth", **state).sections["growth"], "Three answers")
-    by_name = {row[0]: row[1] for row in shown}
-    held, reserved = (
-        by_name["held now by a request of 32,768 tokens"],
-        by_name["reserved to admit max_model_len = 32,768"],
-    )
-    assert float(held.split()[0]) < float(reserved.split()[0])
-    assert readout(answer(**state), "tokens").replace(" tokens", "") in by_name["printed by the log"]
-
-
-def test_fp8_halves_plain_attention_at_every_length() -> None:
-    gain = rows(answer("growth", **GIVEN).sections["growth"], "kv-cache-dtype fp8")
-    assert {row[1] for row in gain[1:]} == {"÷ 2.00"}
-
-
-def test_layouts_mark_the_best_and_give_reasons_for_the_rest() -> None:
-    state = {"model": "llama-3.1-70b", "gpu": "h100-80gb", "tensor_parallel_size": "4", "cards": "4"}
-    shown = answer("layouts", **state).sections["layouts"]
-    names = [row[0] for row in rows(shown, "Layouts that start on 4 cards")[1:]]
-    assert {"TP 4", "TP 2 · PP 2"} <= set(names)
-    marked = [row for node in shown.after for row in elements(node, "tr") if row.attributes.get("class") == "marked"]
-    assert len(marked) == 1 and text_of(marked[0].children[0]) == names[0]
-    reasons = [row[2] for row in rows(shown, "do not start")[1:]]
-    assert all(reasons)
-
-
-def test_a_price_gives_a_bound_in_the_same_currency_and_none_without_it() -> None:
-    with_price = said(answer("speed", price="2", batch="1", context="1").sections["speed"])
-    assert "per million tokens answered by this load, at 2" in with_price
-    assert "per million" not in said(answer("speed").sections["speed"])
-    assert "forecast" in with_price
-
-
-def test_a_card_known_by_memory_has_no_speed() -> None:
-    assert "Choose a card of the catalog" in said(answer("speed", gpu="other").sections["speed"])
-
-
-def test_spare_memory_offers_the_bytes_that_suffice() -> None:
-    shown = answer("size", **GIVEN, max_num_seqs="4").sections["size"]
-    button = next(button for node in shown.before for button in elements(node, "button"))
-    # 4 requests of 512 blocks and the null block, 917,504 bytes each
-    assert json.loads(button.attributes["data-values"]) == {"kv_cache_memory_bytes": str((4 * 512 + 1) * 917_504)}
-
-
-def test_traffic_beyond_the_length_is_refused_in_words() -> None:
-    shown = answer("traffic", **GIVEN, shared_prefix="9000").sections["traffic"]
-    assert "it must stay below max_model_len = 8,192" in said(shown)
-
-
-def test_every_number_opens_to_formula_numbers_and_source() -> None:
-    shown = answer("numbers", **GIVEN).sections["numbers"]
-    opened = {text_of(one.children[0].children[0]): text_of(one) for one in elements(shown.before[1], "details")}
-    assert "get_num_blocks" in opened["num_gpu_blocks"]
-    assert all("formula" in text and "source" in text for text in opened.values())
 
 
 def test_the_files_hold_the_same_plan() -> None:
@@ -219,14 +208,6 @@ def test_every_model_of_the_catalog_is_shown_whole_on_both_widths(key: str) -> N
             assert one.errors == {}
             for section in one.sections.values():
                 assert all(figure.name for figure in section.figures)
-
-
-def test_the_bound_is_of_the_load_that_the_traffic_makes() -> None:
-    """The command says the same 81; while 300 tokens are written, 0 to 299 of them stand: 1,500 + 149.5 on average."""
-    load = {"max_model_len": "16384", "prompt_mean": "1500", "prompt_deviation": "0", "output_mean": "300"}
-    found = answer("speed", "traffic", output_deviation="0", price="2", **load)
-    assert "a busy server runs about 81 at once" in said(found.sections["traffic"])
-    assert "with 81 requests at once, contexts of 1,649" in said(found.sections["speed"])
 
 
 def test_a_refused_command_is_neither_bounded_nor_offered_to_copy() -> None:
