@@ -102,8 +102,9 @@ export function run(job) {
     if (at < 0) return;
     held.splice(at, 1);
     if (mine.sent) {
+      const wasReady = isReady;
       end();
-      start(); // so that the next program finds it ready
+      if (wasReady) start(); // so that the next program finds it ready
     }
     mine.resolve(undefined);
     next();

@@ -43,8 +43,8 @@ WORDS = {
 }
 NOTES = {
     "edit": "Your edit, kept in this browser.",
-    "link": "This code came with the link and is not the page's. It has not been run. Read it before you run it.",
-    "both": "This code came with the link and is not the page's. It has not been run. Read it before you run it. "
+    "link": "This code came with the link and is not the page's. It runs only when you press Run: read it first.",
+    "both": "This code came with the link and is not the page's. It runs only when you press Run: read it first. "
     "Your own edit is kept until you change this one.",
 }
 BUTTONS = {
@@ -106,7 +106,7 @@ def cell_html(name: str, title: str, block: str, one: Exercise | None, highlight
         tag("button", text(label), type="button", data_does=does, title=hint, disabled=True, hidden=does in LATE)
         for does, (label, hint) in BUTTONS.items()
     )
-    status = tag("span", role="status", class_="cell-status", **words)
+    status = tag("span", text(WORDS["idle"]), role="status", class_="cell-status", **words)
     tools = tag("div", buttons, status, class_="cell-tools", role="group", aria_label=title, **HIDE)
     return tag(
         "div",

@@ -25,7 +25,7 @@ const COLOURS = HighlightStyle.define([
 ]);
 
 const LOOK = EditorView.theme({
-  "&": { backgroundColor: "var(--md-code-bg-color)", color: "var(--md-code-fg-color)", borderRadius: "var(--radius)" },
+  "&": { backgroundColor: "var(--md-code-bg-color)", color: "var(--md-code-fg-color)", borderRadius: "var(--cell-radius)" },
   "&.cm-focused": { outline: "2px solid var(--md-accent-fg-color)", outlineOffset: "1px" },
   ".cm-scroller": { fontFamily: "var(--md-code-font), monospace", fontSize: "var(--cell-size)", lineHeight: "1.6" },
   ".cm-content": { padding: ".7em 0", caretColor: "var(--fig-ink)" },

@@ -57,7 +57,7 @@ def test_a_copied_link_opens_at_the_cell_with_its_code_which_runs_at_a_press_onl
     reader.goto("about:blank")
     cell = shared(reader, address)
     assert cell.code() == code
-    assert "It has not been run." in cell.text("note")
+    assert "It runs only when you press Run" in cell.text("note")
     assert cell.text("output") == "" and len(reader.workers) <= 1  # that of the questions near by
     assert "cell_worker" not in "".join(worker.url for worker in reader.workers)
     until(reader, f"Math.abs({cell.find('')}.getBoundingClientRect().top) < 200", "the cell is in view")

@@ -23,9 +23,8 @@ EXERCISES = sorted(path.stem for path in (ROOT / "snippets" / "exercises").glob(
 def html(markdown: str) -> str:
     ours = {"name": "python", "class": "cell", "format": cells.fence, "validator": cells.validator}
     extensions = ["pymdownx.superfences", "pymdownx.highlight"]
-    return Markdown(extensions=extensions, extension_configs={extensions[0]: {"custom_fences": [ours]}}).convert(
-        markdown
-    )
+    settings = {extensions[0]: {"custom_fences": [ours]}}
+    return str(Markdown(extensions=extensions, extension_configs=settings).convert(markdown))
 
 
 def fence(options: str, code: str = "print(1 < 2)") -> str:

@@ -51,7 +51,7 @@ def ask(request: object) -> dict[str, Any]:
 
 def view(name: str, state: Mapping[str, str], seen: Sequence[str]) -> dict[str, Any]:
     kept = defaults(registry.widget(name))
-    return ask({"widget": name, "state": kept | state, "kept": kept, "layout": "wide", "seen": seen})
+    return ask({"widget": name, "state": {**kept, **state}, "kept": kept, "layout": "wide", "seen": seen})
 
 
 def told(name: str, state: Mapping[str, str]) -> str:
