@@ -71,10 +71,9 @@ oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
 	PYTHONPATH=. $(PY) tests/oracle/model_record.py $(ORACLE_ENV)/bin/python > .cache/model_answers.jsonl
 	mv .cache/model_answers.jsonl tests/oracle/model_answers.jsonl
 
-bench: $(VENV)/.test site
-	$(PY) -m tools.bench $(ORACLE_ENV)/bin/python
-	$(PY) tests/bench/planner_page.py $(SITE)
-	$(PY) tests/bench/stop_cell.py $(SITE)
+# `make bench PARTS=start,slider` runs some parts; all of them write bench/latest.json.
+bench: $(VENV)/.test site chromium
+	ORACLE_ENV=$(ORACLE_ENV) $(PY) -m tools.bench --site $(SITE) $(if $(PARTS),--parts $(PARTS))
 
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync
