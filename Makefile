@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium oracle oracle-answers bench labs-sync policy lock clean
+.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench labs-sync policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -45,7 +45,14 @@ serve: site
 	$(PY) -m tools.serve --site $(SITE) --port $(PORT)
 
 chromium:
-	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || tools/install_chromium.sh
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || tools/install_browser.sh chromium
+
+firefox:
+	@command -v firefox-esr firefox >/dev/null 2>&1 || tools/install_browser.sh firefox-esr
+
+# What the page about browsers says was tested, and in which versions.
+browsers: $(VENV)/.test site chromium firefox
+	PYTHONPATH=. $(PY) tests/site/smoke.py $(SITE)
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .
@@ -55,7 +62,7 @@ types: $(VENV)/.test node_modules/.installed
 	$(PY) -m mypy
 	npx --no-install tsc --project live
 
-test: $(VENV)/.test site chromium lint types
+test: $(VENV)/.test site chromium firefox lint types
 	$(PY) -m pytest
 
 # vLLM's own planning code, without a GPU: about 1.7 GB. What can be asked without it is stored, for `make test`.
