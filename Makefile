@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench labs-sync policy lock clean
+.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -82,6 +82,9 @@ oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
 bench: $(VENV)/.test site chromium
 	ORACLE_ENV=$(ORACLE_ENV) $(PY) -m tools.bench --site $(SITE) $(if $(PARTS),--parts $(PARTS))
 
+audit: $(VENV)/.test node_modules/.installed
+	$(PY) -m tools.audit
+
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync
 
@@ -91,6 +94,7 @@ policy: site
 lock:
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/site.in -o requirements/site.lock
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header -c requirements/site.lock requirements/test.in -o requirements/test.lock
+	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/audit.in -o requirements/audit.lock
 
 clean:
 	rm -rf site docs/assets docs/decisions docs/labs/*.py

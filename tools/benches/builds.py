@@ -58,8 +58,9 @@ TEXT = "\n\n".join(
 
 
 def copy(target: Path) -> Path:
-    """What git knows of the project, with the packages it has here."""
-    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    """The project without what is built, with the packages it has here."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listing.split("\0")):
         if (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +78,9 @@ def copy(target: Path) -> Path:
 def seconds(folder: Path, *command: str) -> float:
     """How long a command takes."""
     started = time.monotonic()
-    subprocess.run([sys.executable, "-m", *command], cwd=folder, check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return time.monotonic() - started
 
 
