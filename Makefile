@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium oracle oracle-answers bench labs-sync policy lock clean
+.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -45,7 +45,14 @@ serve: site
 	$(PY) -m tools.serve --site $(SITE) --port $(PORT)
 
 chromium:
-	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || tools/install_chromium.sh
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || tools/install_browser.sh chromium
+
+firefox:
+	@command -v firefox-esr firefox >/dev/null 2>&1 || tools/install_browser.sh firefox-esr
+
+# What the page about browsers says was tested, and in which versions.
+browsers: $(VENV)/.test site chromium firefox
+	PYTHONPATH=. $(PY) tests/site/smoke.py $(SITE)
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .
@@ -55,7 +62,7 @@ types: $(VENV)/.test node_modules/.installed
 	$(PY) -m mypy
 	npx --no-install tsc --project live
 
-test: $(VENV)/.test site chromium lint types
+test: $(VENV)/.test site chromium firefox lint types
 	$(PY) -m pytest
 
 # vLLM's own planning code, without a GPU: about 1.7 GB. What can be asked without it is stored, for `make test`.
@@ -71,10 +78,12 @@ oracle-answers: $(VENV)/.test $(ORACLE_ENV)/.complete
 	PYTHONPATH=. $(PY) tests/oracle/model_record.py $(ORACLE_ENV)/bin/python > .cache/model_answers.jsonl
 	mv .cache/model_answers.jsonl tests/oracle/model_answers.jsonl
 
-bench: $(VENV)/.test site
-	$(PY) -m tools.bench $(ORACLE_ENV)/bin/python
-	$(PY) tests/bench/planner_page.py $(SITE)
-	$(PY) tests/bench/stop_cell.py $(SITE)
+# `make bench PARTS=start,slider` runs some parts; all of them write bench/latest.json.
+bench: $(VENV)/.test site chromium
+	ORACLE_ENV=$(ORACLE_ENV) $(PY) -m tools.bench --site $(SITE) $(if $(PARTS),--parts $(PARTS))
+
+audit: $(VENV)/.test node_modules/.installed
+	$(PY) -m tools.audit
 
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync
@@ -85,6 +94,7 @@ policy: site
 lock:
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/site.in -o requirements/site.lock
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header -c requirements/site.lock requirements/test.in -o requirements/test.lock
+	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/audit.in -o requirements/audit.lock
 
 clean:
 	rm -rf site docs/assets docs/decisions docs/labs/*.py

@@ -7,3 +7,5 @@ export const SNIPPETS: string;
 export const SNAPSHOT: { name: string; integrity: string; bytes: number } | null;
 /** Pyodide's lock file without packages. */
 export const LOCK: string;
+/** Pyodide's WebAssembly, packed with gzip. */
+export const WASM: string;

@@ -157,7 +157,7 @@ const touched = new Promise((resolve) => {
 });
 
 /** Whether the reader pays for what is fetched, or waits long for it: then only a use starts Python. */
-function isScarce() {
+export function isScarce() {
   // @ts-ignore: not in every browser
   const { saveData, type, effectiveType } = navigator.connection ?? {};
   return Boolean(saveData) || type === "cellular" || /2g|3g/.test(effectiveType ?? "");

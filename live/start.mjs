@@ -3,7 +3,7 @@
  * Python's two starts. The quick one restores the memory that the build kept, with our modules imported; whatever is
  * wrong with it is noticed before it runs, and the plain start follows.
  */
-import { EMPTY, LOCK, PYODIDE, SNAPSHOT, SNIPPETS } from "./paths.mjs";
+import { EMPTY, LOCK, PYODIDE, SNAPSHOT, SNIPPETS, WASM } from "./paths.mjs";
 
 /** @typedef {import("pyodide").PyodideAPI} Python */
 /** @typedef {{python: Python, library: () => Promise<void>}} Started `library` resolves once every import works */
@@ -24,11 +24,29 @@ async function got(path, how) {
 /** @param {string} path */
 const bytes = async (path) => new Uint8Array(await (await got(path)).arrayBuffer());
 
-/** The answer with Python's WebAssembly, of the type that browsers insist on, whatever the host calls it. @param {Response} answer */
-function asWasm(answer) {
+/** Python's WebAssembly out of its packed file, or as it comes where that fails. @param {Response} answer */
+async function unpacked(answer) {
+  try {
+    const { body } = await got(WASM);
+    if (!body) return answer.body;
+    answer.body?.cancel().catch(() => {});
+    return body.pipeThrough(new DecompressionStream("gzip"));
+  } catch {
+    return answer.body;
+  }
+}
+
+/**
+ * The answer with Python's WebAssembly, of the type that browsers insist on, whatever the host calls it. A host that does
+ * not pack it on the way is asked for the file that the build packed: a third of the bytes.
+ * @param {Response} answer
+ */
+async function asWasm(answer) {
   if (!answer.ok) throw new Error(`${answer.url.split("/").pop()}: ${answer.status}`);
-  if (answer.headers.get("Content-Type") === "application/wasm") return answer;
-  return new Response(answer.body, { headers: { "Content-Type": "application/wasm" } });
+  const isPacked = answer.headers.has("Content-Encoding");
+  if (isPacked && answer.headers.get("Content-Type") === "application/wasm") return answer;
+  const body = isPacked ? answer.body : await unpacked(answer);
+  return new Response(body, { headers: { "Content-Type": "application/wasm" } });
 }
 
 /** Rejects when the WebAssembly does not load: Pyodide only prints that, and never says it. @returns {Promise<never>} */

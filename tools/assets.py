@@ -5,6 +5,7 @@ Everything it writes is ignored by git and made from the sources again when they
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -59,6 +60,12 @@ def _fill(folder: Path, files: dict[str, bytes]) -> None:
             old.unlink()
 
 
+def packed_wasm() -> bytes:
+    """Pyodide's WebAssembly as gzip, for hosts that do not pack on the way."""
+    whole = (MODULES / "pyodide" / "pyodide.asm.wasm").read_bytes()
+    return kept.one("wasm", kept.digest(whole), lambda: gzip.compress(whole, 9, mtime=0))
+
+
 def live(pyodide_folder: str, quick: bool) -> bool:
     """The browser modules, what Python starts from, named by hash, and where they find each other.
 
@@ -67,7 +74,9 @@ def live(pyodide_folder: str, quick: bool) -> bool:
     archive = snippets_archive()
     memory = None if quick and not snapshot.is_kept(archive) else snapshot.snapshot(archive)
     name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
-    starts = {name: archive, "empty.zip": EMPTY_ZIP}
+    wasm = packed_wasm()
+    wasm_name = f"packed-{hashlib.sha256(wasm).hexdigest()[:12]}.wasm"
+    starts = {name: archive, "empty.zip": EMPTY_ZIP, wasm_name: wasm}
     beside = "../python/"
     checked = None
     if memory:
@@ -75,7 +84,7 @@ def live(pyodide_folder: str, quick: bool) -> bool:
         checked = {"name": beside + memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
     _fill(ASSETS / "python", starts)
     paths = {"PYODIDE": f"../{pyodide_folder}/", "EMPTY": f"{beside}empty.zip", "SNIPPETS": beside + name}
-    python = {"SNAPSHOT": checked, "LOCK": snapshot.lock()}
+    python = {"SNAPSHOT": checked, "LOCK": snapshot.lock(), "WASM": beside + wasm_name}
     text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in {**paths, **python}.items())
     modules = {module.name: module.read_bytes() for module in sorted((ROOT / "live").glob("*.mjs"))}
     _fill(ASSETS / "live", modules | {"paths.mjs": text.encode(), "editor.mjs": editor.bundle()})

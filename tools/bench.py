@@ -1,143 +1,112 @@
-"""`make bench`: how long plans take here, beside vLLM's own planning code where its environment is built.
+"""`make bench`: everything promised about speed in one table, each figure beside its yardstick of the same run.
 
-usage: python -m tools.bench [ORACLE_PYTHON]
-The same lines of layer specs go to both, in one process each, one after the other. Ours is timed from the line (a JSON
-object) to the answer; vLLM's only while its planning runs, without reading the line or making the specs.
+usage: python -m tools.bench [--site SITE] [--parts start,slider]
+Parts: start, slider, weight, cells, pages, builds, planner. A run of all parts writes bench/latest.json, which
+docs/about/speed.md shows. The status is 1 when a figure misses its target.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import random
+import os
+import platform
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from snippets.planner.cache.spec_lines import answer
+from tools.benches import chrome
+from tools.benches.row import Row, number
 
-PLANS = 10_000
-SEED = 26
-ORACLE = Path(__file__).resolve().parents[1] / "tests" / "oracle" / "spec_oracle.py"
-BAR = 0.1  # ours may take this share of vLLM's time
-
-Line = dict[str, Any]
-Layers = list[dict[str, Any]]
+ROOT = Path(__file__).resolve().parent.parent
+LATEST = ROOT / "bench" / "latest.json"
+PARTS = ("start", "slider", "weight", "cells", "pages", "builds", "planner")
+HEAD = ("what", "value", "beside it", "of it", "target", "")
 
 
-def attention(n: int, kv_heads: int, head_size: int, **fields: object) -> dict[str, Any]:
-    return {"n": n, "block_size": 16, "kv_heads": kv_heads, "head_size": head_size, **fields}
+def processor() -> str:
+    """The processor's name, where the system says it."""
+    try:
+        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
 
 
-def pattern(times: int, *layers: dict[str, Any]) -> Layers:
-    return [dict(layer) for _ in range(times) for layer in layers]
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = round(pages / 2**30, 1)
+    load = round(os.getloadavg()[0], 2)
+    return {"processor": processor(), "cores": os.cpu_count(), "memory_gib": memory, "load_before": load}
 
 
-def latent(n: int, head_size: int, **fields: object) -> dict[str, Any]:
-    return {"n": n, "kind": "mla", "block_size": 64, "head_size": head_size, **fields}
+def said(*command: str) -> str:
+    """What a program says of its version."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-GDN = {"kind": "mamba", "block_size": 544, "shapes": [[8192, 3], [32, 128, 128]], "dtypes": ["bfloat16", "float32"]}
-V4 = {"cache_dtype": "fp8_ds_mla", "alignment": 576, "model_version": "deepseek_v4", "head_size": 512}
-MODELS: dict[str, Layers] = {
-    "Llama-3.1-8B": [attention(32, 8, 128)],
-    "Qwen2.5-72B, TP 8, FP8": [attention(80, 1, 128, cache_dtype="fp8")],
-    "Qwen3-32B, NVFP4": [attention(64, 8, 128, cache_dtype="nvfp4")],
-    "Mistral-7B": [attention(32, 8, 128, kind="sliding", window=4096)],
-    "Gemma-3-27B": [
-        *pattern(10, attention(5, 16, 128, kind="sliding", window=1024), attention(1, 16, 128)),
-        attention(2, 16, 128, kind="sliding", window=1024),
-    ],
-    "gpt-oss-120b": pattern(18, attention(1, 8, 64, kind="sliding", window=128), attention(1, 8, 64)),
-    "Gemma-4-31B": pattern(10, attention(5, 16, 256, kind="sliding", window=1024), attention(1, 4, 512)),
-    "Llama-4-Scout": pattern(12, attention(3, 8, 128, kind="chunked", chunk=8192), attention(1, 8, 128)),
-    "DeepSeek-V3": [latent(61, 576)],
-    "DeepSeek-V3.2": pattern(
-        61, latent(1, 576, cache_dtype="fp8_ds_mla"), latent(1, 132, dtype="uint8", cache_dtype=None)
-    ),
-    "DeepSeek-V4": [
-        {"n": 21, "kind": "mla", "block_size": 256, "compress_ratio": 4, **V4},
-        {"n": 20, "kind": "mla", "block_size": 256, "compress_ratio": 128, **V4},
-        {"n": 43, "kind": "sliding_mla", "block_size": 64, "window": 128, **V4},
-    ],
-    "Qwen3-Next": pattern(
-        12, {"n": 3, "page_size_padded": 4 * 544 * 2 * 512 * 2, **GDN}, attention(1, 8, 256, block_size=544)
-    ),
-    "Whisper": [attention(32, 20, 64), attention(32, 20, 64, kind="cross")],
-    "Llama-3.1-8B, TurboQuant": [
-        attention(2, 8, 128, block_size=32),
-        attention(28, 8, 128, kind="turboquant", block_size=32, cache_dtype="turboquant_4bit_nc", tq_slot_size=134),
-        attention(2, 8, 128, block_size=32),
-    ],
-}
+def versions() -> dict[str, str]:
+    """What the figures were measured with."""
+    found = {"Chromium": re.sub(r"^\D*", "", said(chrome.path(), "--version")).split()[0]}
+    found |= {"Python": platform.python_version(), "Node": said("node", "--version").removeprefix("v")}
+    for name in ("mkdocs", "mkdocs-material", "markdown-exec"):
+        found[name] = metadata.version(name)
+    for name in ("pyodide", "lighthouse"):
+        found[name] = json.loads((ROOT / "node_modules" / name / "package.json").read_text())["version"]
+    return found
 
 
-def sharded(layers: Layers, tensor_parallel_size: int, deeper: int) -> Layers:
-    """A rank's share of the heads, and several times the layers, so that few lines are alike."""
-    return [
-        {**layer, "n": layer["n"] * deeper, "kv_heads": -(-layer.get("kv_heads", 1) // tensor_parallel_size)}
-        for layer in layers
-    ]
+def cells(row: Row) -> tuple[str, ...]:
+    """A row as the table shows it."""
+    beside = f"{row.beside} {number(row.yardstick, row.unit)}" if row.yardstick is not None else row.beside
+    verdict = {True: "met", False: "MISSED", None: ""}[row.is_met]
+    share = f"{row.ratio:.2f}" if row.ratio is not None else ""
+    return row.what, number(row.value, row.unit), beside, share, row.target, verdict
 
 
-def lines(number: int = PLANS) -> Iterator[Line]:
-    """Mixed models under mixed limits; about one in seven does not fit or fits only shortened."""
-    draw = random.Random(SEED)
-    models = list(MODELS.values())
-    for _ in range(number):
-        line: Line = {
-            "max_model_len": draw.choice([4096, 8192, 32768, 131072, 262144]),
-            "available_bytes": draw.randrange(2**30, 2**36),
-            "max_in_flight_tokens": draw.choice([2048, 8192, 16384]),
-            "layers": sharded(draw.choice(models), draw.choice([1, 2, 4]), draw.choice([1, 1, 2, 3])),
-        }
-        if draw.random() < 0.1:
-            line["num_gpu_blocks_override"] = draw.randrange(1000, 20000)
-        if draw.random() < 0.1:
-            line["original_max_model_len"] = -1
-        if draw.random() < 0.2:
-            half = len(line["layers"]) // 2 or 1
-            line["stages"] = [stage for stage in (line["layers"][:half], line.pop("layers")[half:]) if stage]
-            line["available_bytes"] = [line["available_bytes"]] * len(line["stages"])
-        yield line
-
-
-def ours(questions: list[Line]) -> float:
-    """CPU seconds for all questions, the slowest of three runs."""
-    times = []
-    for _ in range(3):
-        started = time.process_time()
-        for question in questions:
-            answer(question)
-        times.append(time.process_time() - started)
-    return max(times)
-
-
-def vllms(questions: list[Line], oracle_python: Path) -> float:
-    """Seconds that vLLM's planning code took for all questions."""
-    text = "".join(json.dumps(question) + "\n" for question in questions)
-    run = subprocess.run([oracle_python, ORACLE, "--time"], input=text, capture_output=True, text=True, check=True)
-    answers = run.stdout.splitlines()
-    assert len(answers) == len(questions) + 1
-    return float(json.loads(answers[-1])["seconds"])
-
-
-def main(oracle_python: str = "") -> int:
-    questions = list(lines())
-    seconds = ours(questions)
-    per_plan = f"{seconds / len(questions) * 1000:.3f} ms a plan"
-    print(
-        f"{len(questions):,} plans of {len(MODELS)} mixed models: {seconds:.2f} s here ({per_plan}; slowest of 3 runs)"
+def table(rows: Sequence[Row]) -> str:
+    """All rows, in columns."""
+    lines = [HEAD, *map(cells, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
-    if not Path(oracle_python).is_file():
-        print("vLLM's own planning code was not run: `make oracle` builds its environment")
-        return 0
-    theirs = vllms(questions, Path(oracle_python))
-    print(f"vLLM 0.26.0's planning code, same lines: {theirs:.2f} s; ours takes 1/{theirs / seconds:.0f} of it")
-    return 0 if seconds <= BAR * theirs else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--site", type=Path, default=ROOT / "site")
+    parser.add_argument("--parts", default=",".join(PARTS))
+    args = parser.parse_args()
+    parts = args.parts.split(",")
+    if unknown := sorted(set(parts) - set(PARTS)):
+        parser.error(f"no part is called {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    found = {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "versions": versions()}
+    measured: list[tuple[str, Row]] = []
+    for part in parts:
+        started = time.monotonic()
+        for row in import_module(f"tools.benches.{part}").rows(args.site.resolve()):
+            measured.append((part, row))
+            print(" | ".join(filter(None, cells(row))), flush=True)
+        print(f"-- {part}: {time.monotonic() - started:.0f} s", flush=True)
+    rows = [row for _, row in measured]
+    print("\n" + table(rows))
+    if set(parts) == set(PARTS):
+        whole = found | {"rows": [{"part": part, **row.as_json()} for part, row in measured]}
+        LATEST.parent.mkdir(exist_ok=True)
+        LATEST.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+    missed = [row.what for row in rows if row.is_met is False]
+    if missed:
+        print(f"\nMissed: {'; '.join(missed)}")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

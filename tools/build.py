@@ -42,7 +42,7 @@ def build(site: Path, quick: bool) -> None:
     from click import ClickException
     from mkdocs.__main__ import cli
 
-    from tools import assets, search_worker
+    from tools import assets
 
     began = time.time()
     whole = assets.main(quick=quick)
@@ -53,7 +53,6 @@ def build(site: Path, quick: bool) -> None:
     except ClickException as error:
         error.show()
         raise SystemExit(1) from error
-    search_worker.mend(aside)
     shutil.rmtree(site, ignore_errors=True)
     aside.rename(site)
     if whole:

@@ -21,7 +21,15 @@ from mkdocs.exceptions import PluginError
 from tools import kept
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("snippets", "tools", "labs", "docs/glossary.md", "mkdocs.yml", "requirements/site.lock")
+SOURCES = (
+    "snippets",
+    "tools",
+    "labs",
+    "docs/glossary.md",
+    "docs/about/browsers.json",
+    "mkdocs.yml",
+    "requirements/site.lock",
+)
 ENVIRONMENT = ("SITE_URL", "REPO_URL")  # what blocks may read of it
 BESIDE = (".venv", ".cache", "node_modules")  # the environment, which requirements/site.lock stands for
 _READS = ("open", "os.listdir", "os.scandir")

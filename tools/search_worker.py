@@ -1,4 +1,4 @@
-"""Mend the search library in the theme's worker, once the site is built.
+"""Mend the search library in the theme's worker; a hook of the site.
 
 lunr 2.3.9 keeps its words in an automaton and merges nodes whose `TokenSet.toString` is equal. That text joins each
 edge's letter to the id of the node it leads to with nothing between, so an edge `1` to node 23 next to others can read
@@ -9,6 +9,9 @@ search ends in an error. A site full of numbers meets it. One comma after each i
 from __future__ import annotations
 
 from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 
 AMBIGUOUS = "e=e+s+o.id}return e}"
 TOLD_APART = 'e=e+s+o.id+","}return e}'
@@ -21,12 +24,12 @@ def mended(worker: str) -> str:
     return worker.replace(AMBIGUOUS, TOLD_APART)
 
 
-def mend(site: Path) -> None:
-    """Mend the worker of a built site. Raises SystemExit when the theme's worker is not the one that is known."""
-    workers = list((site / "assets/javascripts/workers").glob("search.*.min.js"))
+def on_post_build(config: MkDocsConfig) -> None:
+    """Called by MkDocs when the site is written."""
+    workers = list(Path(config.site_dir, "assets/javascripts/workers").glob("search.*.min.js"))
     if len(workers) != 1:
-        raise SystemExit(f"the theme has {len(workers)} search workers, not one: see tools/search_worker.py")
+        raise PluginError(f"the theme has {len(workers)} search workers, not one: see tools/search_worker.py")
     try:
         workers[0].write_text(mended(workers[0].read_text()))
     except ValueError as error:
-        raise SystemExit(f"{error}: see tools/search_worker.py") from error
+        raise PluginError(f"{error}: see tools/search_worker.py") from error

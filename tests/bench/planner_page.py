@@ -12,7 +12,6 @@ import sys
 import threading
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -71,19 +70,27 @@ def large_config() -> str:
     return json.dumps({**config_entries()["llama-3.1-8b"].config, "id2label": labels}, indent=1)
 
 
-def measure(page: Page, address: str) -> None:
-    """Print one line for each control, and one for the paste."""
+def answers(page: Page, address: str) -> dict[str, list[float]]:
+    """Milliseconds from each change of a control to its answer in the page."""
     page.goto(address)
     ready(page)
-    for name, texts in MOVES.items():
-        times: list[Any] = page.evaluate(CHANGE, [name, texts])
-        middle, slowest = median(times), max(times)
-        print(f"  {name}: {middle:.1f} ms, {middle / FRAME_MS:.1f} frames (of {len(times)}; slowest {slowest:.0f} ms)")
+    return {name: page.evaluate(CHANGE, [name, texts]) for name, texts in MOVES.items()}
+
+
+def pasted(page: Page) -> float:
+    """The longest time that the page stands still for a large config, in ms; 0 when below 50."""
     page.select_option("#planner-model", "paste")
     ready(page)
-    text = large_config()
-    longest = page.evaluate(PASTE, text)
-    print(f"  a config of {len(text):,} bytes: the page stands still for at most {longest:.0f} ms (0: below 50 ms)")
+    return float(page.evaluate(PASTE, large_config()))
+
+
+def measure(page: Page, address: str) -> None:
+    """Print one line for each control, and one for the paste."""
+    for name, times in answers(page, address).items():
+        middle, slowest = median(times), max(times)
+        print(f"  {name}: {middle:.1f} ms, {middle / FRAME_MS:.1f} frames (of {len(times)}; slowest {slowest:.0f} ms)")
+    longest = f"{pasted(page):.0f} ms (0: below 50 ms)"
+    print(f"  a config of {len(large_config()):,} bytes: the page stands still for at most {longest}")
 
 
 def main(site: str = "site") -> int:

@@ -144,12 +144,12 @@ class Opens:
         page.goto(url)
         return page
 
-    def fresh(self) -> Page:
+    def fresh(self, keeps_copy: bool = False) -> Page:
         """An empty page in a context of its own, to be prepared before it goes anywhere."""
-        return self._follow(self._context("light", True, False).new_page())
+        return self._follow(self._context("light", True, False, keeps_copy).new_page())
 
-    def _context(self, scheme: Any, scripts: bool, touch: bool) -> BrowserContext:
-        return self.browser.new_context(
+    def _context(self, scheme: Any, scripts: bool, touch: bool, keeps_copy: bool = False) -> BrowserContext:
+        context = self.browser.new_context(
             viewport={"width": 1280, "height": 800},
             color_scheme=scheme,
             java_script_enabled=scripts,
@@ -157,6 +157,9 @@ class Opens:
             is_mobile=touch,
             permissions=["clipboard-read", "clipboard-write"],
         )
+        if not keeps_copy:  # a copy would answer in place of the server, also where a test has damaged that
+            context.add_init_script("delete Navigator.prototype.serviceWorker")
+        return context
 
     def _follow(self, page: Page) -> Page:
         self.watch.follow(page)

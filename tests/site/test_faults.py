@@ -80,7 +80,7 @@ def test_webassembly_that_does_not_load_is_said_and_python_starts_when_it_does(
 def test_webassembly_of_a_wrong_type_starts_and_from_the_kept_memory(kind: str, site: str, page: Page) -> None:
     printed: list[str] = []
     page.on("console", lambda message: printed.append(message.text))
-    page.context.route("**/*.wasm", lambda route: route.fulfill(body=WASM, headers={"Content-Type": kind}))
+    page.context.route("**/pyodide.asm.wasm", lambda route: route.fulfill(body=WASM, headers={"Content-Type": kind}))
     page.goto(site + PAGE)
     live(page)
     assert [text for text in printed if "preloaded" not in text] == []

@@ -23,15 +23,18 @@ KEPT = """async () => ({
   session: Object.entries(sessionStorage),
   databases: (await indexedDB.databases()).map(({name}) => name),
   caches: await caches.keys(),
+  workers: (await navigator.serviceWorker.getRegistrations()).length,
   files: await navigator.storage.getDirectory().then(async (root) => (await Array.fromAsync(root.keys()))),
 })"""
-NOTHING: dict[str, Any] = {"cookie": "", "local": [], "session": [], "databases": [], "caches": [], "files": []}
+NOTHING: dict[str, Any] = {
+    "cookie": "", "local": [], "session": [], "databases": [], "caches": [], "workers": 0, "files": []
+}  # fmt: skip
 
 
 @pytest.fixture
 def reader(opens: Opens) -> Iterator[Page]:
     """A reader's first visit."""
-    page = opens.fresh()
+    page = opens.fresh(keeps_copy=True)
     yield page
     page.context.close()
 

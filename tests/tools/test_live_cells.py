@@ -11,7 +11,7 @@ from markdown import Markdown
 
 from snippets.cells.exercise import exercise
 from snippets.cells.run import run_cell
-from tools import cells, editor
+from tools import cells, editor, kept
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r'^```python live="(\w+)"([^\n]*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -23,8 +23,8 @@ EXERCISES = sorted(path.stem for path in (ROOT / "snippets" / "exercises").glob(
 def html(markdown: str) -> str:
     ours = {"name": "python", "class": "cell", "format": cells.fence, "validator": cells.validator}
     extensions = ["pymdownx.superfences", "pymdownx.highlight"]
-    settings = {extensions[0]: {"custom_fences": [ours]}}
-    return str(Markdown(extensions=extensions, extension_configs=settings).convert(markdown))
+    configs = {extensions[0]: {"custom_fences": [ours]}}
+    return str(Markdown(extensions=extensions, extension_configs=configs).convert(markdown))
 
 
 def fence(options: str, code: str = "print(1 < 2)") -> str:
@@ -87,9 +87,10 @@ def test_each_exercise_is_on_a_page_and_its_solution_passes() -> None:
 def test_the_editor_is_one_module_with_the_same_bytes_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(editor, "KEPT", tmp_path / "a")
+    monkeypatch.setattr(kept, "CACHE", tmp_path / "a")
     first = editor.bundle()
-    monkeypatch.setattr(editor, "KEPT", tmp_path / "b")
+    monkeypatch.setattr(kept, "CACHE", tmp_path / "b")
     assert editor.bundle() == first
+    assert len(list(tmp_path.iterdir())) == 2  # made twice
     assert not re.search(rb'(?:^|[;}])import["{*]', first)
     assert b"createEditor" in first
