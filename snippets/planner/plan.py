@@ -16,6 +16,10 @@ from snippets.planner.steps.refusals import PlanError, explain_failure
 from snippets.planner.steps.take import Given, StartError, Steps, cache_at, layout_of, take
 from snippets.planner.steps.unnamed_card import assumption, unnamed_card
 
+FREE_ASSUMED = (
+    "What is free at the start is assumed: the card without what a CUDA context takes, and nothing else running on it."
+)
+
 __all__ = ["Explained", "Plan", "PlanError", "make_plan"]
 
 
@@ -93,7 +97,9 @@ def _ends(steps: Steps) -> tuple[CachePlan | None, CachePlan | None]:
     if any(isinstance(failure, StartError) for failure in steps.failures):
         return None, None
     assert steps.resolved is not None
-    low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets], steps.cache)
+    low = None
+    if steps.doubt is None:
+        low = cache_at(steps.resolved, [budget.available.low for budget in steps.budgets], steps.cache)
     high = cache_at(steps.resolved, [budget.available.high for budget in steps.budgets], steps.cache)
     return low, high
 
@@ -107,7 +113,18 @@ def _per_token(steps: Steps, layout: CacheLayout | None) -> int | None:
 def _notes(config: ModelConfig, gpu: Gpu | None, total_bytes: int | None, steps: Steps) -> tuple[str, ...]:
     return (
         *((assumption(total_bytes),) if gpu is None else ()),
+        *_about_free_memory(steps),
         *config.notes,
         *(steps.resolved.warnings if steps.resolved else ()),
         *(steps.cache.warnings if steps.cache else ()),
     )
+
+
+def _about_free_memory(steps: Steps) -> tuple[str, ...]:
+    """That what is free at the start is assumed, where that decides."""
+    refused = next((failure for failure in steps.failures if isinstance(failure, StartError)), None)
+    if refused is not None and refused.utilization is not None:
+        return (FREE_ASSUMED,)
+    if steps.doubt is None:
+        return ()
+    return (f"vLLM may refuse: “{steps.doubt}” {steps.doubt.utilization:.2f} surely passes. {FREE_ASSUMED}",)

@@ -9,7 +9,7 @@ neither is a forecast. What is not known of a card is named, and no number stand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import ModelConfig
@@ -57,7 +57,11 @@ class Server:
 
 @dataclass(frozen=True)
 class DecodeBound:
-    """Decoding `batch` requests of `context_tokens` in each replica. Rates are upper bounds, times lower bounds."""
+    """Decoding `batch` requests of `context_tokens` in each replica. Rates are upper bounds, times lower bounds.
+
+    Of a mixture of experts: whatever the tokens choose. `even_routing` is the same where they choose evenly, which is
+    what to expect and no bound.
+    """
 
     batch: int
     context_tokens: int
@@ -70,6 +74,8 @@ class DecodeBound:
     cache_bytes: float
     not_known: tuple[str, ...]  # facts of the card that are missing
     tokens_per_step: int = 1  # of a request: with a drafter also all it drafted, if all are accepted
+    shared_tokens: int = 0  # of each context, read once for all requests
+    even_routing: DecodeBound | None = None  # None: no experts to choose from
 
     @property
     def limited_by(self) -> str:
@@ -89,18 +95,36 @@ class PrefillBound:
     not_known: tuple[str, ...]
 
 
-def decode_bound(server: Server, batch: int, context_tokens: int) -> DecodeBound:
-    """Upper bound of decoding. Raises AnswerError for a batch or context below 1 or beyond max_model_len."""
+def decode_bound(server: Server, batch: int, context_tokens: int, shared_tokens: int = 0) -> DecodeBound:
+    """Upper bound of decoding. The first `shared_tokens` of every context lie in the cache once.
+
+    Raises AnswerError for a batch or context below 1 or beyond max_model_len, or a prefix below 0.
+    """
     at_least("batch", batch, 1)
+    at_least("shared_tokens", shared_tokens, 0)
     _check_length("context_tokens", context_tokens, server)
+    bound = _decoding(server, batch, context_tokens, shared_tokens, even_routing=False)
+    if not any(weights.num_experts for weights in server.weights):
+        return bound
+    return replace(bound, even_routing=_decoding(server, batch, context_tokens, shared_tokens, even_routing=True))
+
+
+def _decoding(server: Server, batch: int, context_tokens: int, shared_tokens: int, even_routing: bool) -> DecodeBound:
     args, resolved, gpu = server.args, server.resolved, server.gpu
     stages, replicas = args.pipeline_parallel_size, args.data_parallel_size
-    sparse = sparse_tokens_of(server.config)
-    cache = [cache_bytes_read(stage, resolved.limits, context_tokens, sparse) for stage in resolved.stages]
-    attention = attention_flops(server.config, context_tokens, args.tensor_parallel_size, stages)
+    sparse, shared = sparse_tokens_of(server.config), min(shared_tokens, context_tokens)
+    alone = [cache_bytes_read(stage, resolved.limits, context_tokens, sparse) for stage in resolved.stages]
+    own = [cache_bytes_read(stage, resolved.limits, context_tokens, sparse, shared) for stage in resolved.stages]
+    attention = _attention_flops(server, context_tokens)
+
+    def cache_read(stage: int, requests: float) -> float:
+        return alone[stage] + own[stage] * (requests - 1)
+
+    def weights_read(stage: int, requests: float) -> float:
+        return server.weights[stage].bytes_for(requests * replicas, even_routing)
 
     def bytes_read(stage: int, requests: float) -> float:
-        return server.weights[stage].bytes_for(requests * replicas) + cache[stage] * requests
+        return weights_read(stage, requests) + cache_read(stage, requests)
 
     def operations(stage: int, requests: float) -> float:
         return server.weights[stage].flops_for(requests, replicas) + attention * requests
@@ -123,10 +147,11 @@ def decode_bound(server: Server, batch: int, context_tokens: int) -> DecodeBound
         computing_seconds=computing,
         tokens_per_second=None if step is None else replicas * batch * tokens / step,
         tokens_per_second_per_request=None if step is None else tokens / step,
-        weight_bytes=server.weights[fullest].bytes_for(batch * replicas),
-        cache_bytes=cache[fullest] * batch,
+        weight_bytes=weights_read(fullest, batch),
+        cache_bytes=cache_read(fullest, batch),
         not_known=_not_known(server),
         tokens_per_step=tokens,
+        shared_tokens=shared,
     )
 
 
@@ -136,9 +161,11 @@ def prefill_bound(server: Server, prompt_tokens: int) -> PrefillBound:
     flops, args = _peak_flops(server), server.args
     if flops is None:
         return PrefillBound(prompt_tokens, None, None, _not_known(server))
-    attention = prompt_attention_flops(
-        server.config, prompt_tokens, args.tensor_parallel_size, args.pipeline_parallel_size
-    )
+    attention = 0.0
+    if _attends_in_16_bits(server):
+        attention = prompt_attention_flops(
+            server.config, prompt_tokens, args.tensor_parallel_size, args.pipeline_parallel_size
+        )
     alone = [(weights.prompt_flops(prompt_tokens) + attention) / flops for weights in server.weights]
     replicas = args.data_parallel_size
     busy = [(weights.prompt_flops(prompt_tokens, replicas) + attention) / flops for weights in server.weights]
@@ -176,6 +203,19 @@ def _computes_in_16_bits(server: Server) -> bool:
     """Formats that quantise activations too run on faster units, whose rate the catalog does not have."""
     method = server.resolved.quantization
     return method is None or method in SIXTEEN_BIT_ARITHMETIC
+
+
+def _attends_in_16_bits(server: Server) -> bool:
+    """A cache of fewer bits lets attention run on faster units: its operations then bound no time, and are left out."""
+    return server.resolved.kv_cache_dtype in ("auto", "bfloat16", "float16")
+
+
+def _attention_flops(server: Server, context_tokens: int) -> float:
+    """Of one new token on one rank, where they take 16-bit units; else 0, which bounds nothing."""
+    args = server.args
+    if not _attends_in_16_bits(server):
+        return 0.0
+    return attention_flops(server.config, context_tokens, args.tensor_parallel_size, args.pipeline_parallel_size)
 
 
 def in_words(not_known: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 from snippets.planner.answers.asked import AnswerError, at_least
@@ -60,6 +60,7 @@ class Pool:
     max_num_seqs: int
     blocks_held: Callable[[int], int]  # blocks a decoding request with so many tokens holds
     shared_blocks: int = 0  # of them, those that lie in the shared prefix and are held once for all
+    shared_tokens: int = 0  # of the shared prefix, that those blocks hold
     worst_case_blocks: int = 0  # that admit max_model_len; 0: what max_model_len holds
 
 
@@ -84,11 +85,17 @@ class InFlight:
     usable_blocks: int  # without the null block and the shared prefix
     shared_blocks: int
     cut_share: float  # requests that max_model_len cuts short, 0 to 1
+    shared_tokens: int = 0  # of the shared prefix, that are held once for all
 
     @property
     def running(self) -> float:
         """What a busy server runs on average: memory's number or max_num_seqs, the smaller."""
         return min(self.expected, self.max_num_seqs)
+
+    @property
+    def running_at_most(self) -> int:
+        """The same as a whole number that bounds it: 1.96 requests are never faster than 2."""
+        return max(1, ceil(self.running))
 
     @property
     def decided_by(self) -> str:
@@ -118,6 +125,7 @@ def pool_of(
         speculative=speculative,
     )
     reused = reuse.reused(shared_prefix_tokens, shared_prefix_tokens + 1)
+    keeping = [group for group in groups if group.spec.kind in KEEPS_EVERY_TOKEN]
     return Pool(
         num_gpu_blocks=plan.num_gpu_blocks,
         max_model_len=plan.max_model_len,
@@ -125,9 +133,8 @@ def pool_of(
         blocks_held=lambda tokens: sum(
             [times * held_blocks(group, limits, tokens + lookahead) for group, times in alike]
         ),
-        shared_blocks=sum(
-            reused // tokens_per_block(group, dcp) for group in groups if group.spec.kind in KEEPS_EVERY_TOKEN
-        ),
+        shared_blocks=sum(reused // tokens_per_block(group, dcp) for group in keeping),
+        shared_tokens=reused if keeping else 0,
         worst_case_blocks=plan.blocks_per_request,
     )
 
@@ -158,7 +165,8 @@ def in_flight(traffic: Traffic, pool: Pool) -> InFlight:
     worst_case = max(usable, 0) // max(full - pool.shared_blocks, 1)
     expected = max(usable, 0) / held.mean
     safe = max(worst_case, _safe(usable, held) if one_fits else 0)
-    return InFlight(worst_case, expected, safe, pool.max_num_seqs, held, usable, pool.shared_blocks, cut_share)
+    shared = pool.shared_blocks, cut_share, pool.shared_tokens
+    return InFlight(worst_case, expected, safe, pool.max_num_seqs, held, usable, *shared)
 
 
 def _three_moments(blocks: list[tuple[int, float]]) -> tuple[float, float, float]:

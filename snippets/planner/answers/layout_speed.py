@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from snippets.catalog.gpus import Gpu
-from snippets.model_config.model_config import ModelConfig
+from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.answers.bounds import Server, decode_bound
 from snippets.planner.answers.layouts import Layout
@@ -40,6 +40,6 @@ def speed_of(config: ModelConfig, card: Gpu, args: EngineArgs, row: Layout) -> L
         server = Server.of(config, card, asked, row.resolved)
         one = decode_bound(server, 1, row.max_model_len)
         every = decode_bound(server, int(row.requests_per_replica), row.max_model_len)
-    except (AnswerError, WeightsError):
+    except (AnswerError, ConfigError, WeightsError):
         return UNKNOWN
     return LayoutSpeed(one.tokens_per_second_per_request, every.tokens_per_second)

@@ -2,7 +2,8 @@
 
 Only what cannot be avoided is counted, so that times made from it are lower bounds: activations, the routing of tokens,
 communication between ranks, sampling, and empty slots of blocks are left out. A mixture of experts reads the experts
-that its tokens chose; how many differ is the expected number when every expert is as likely as another.
+that its tokens chose: at least those of one token, where all tokens choose alike. Even routing is the usual case: the
+expected number of different experts when every one is as likely as another.
 """
 
 from __future__ import annotations
@@ -33,15 +34,21 @@ class RankWeights:
     num_experts: int = 0  # routed, per layer, over all ranks
     experts_per_token: int = 0
 
-    def expert_share_read(self, tokens: float) -> float:
-        """Expected share of the experts that so many tokens choose: 1 - (1 - k/n)^tokens."""
-        if not self.num_experts:
-            return 0.0
-        return float(1 - (1 - self.experts_per_token / self.num_experts) ** tokens)
+    def least_expert_share(self) -> float:
+        """Share of the experts that any number of tokens reads at least: k/n, when all choose the same k of n."""
+        return self.experts_per_token / self.num_experts if self.num_experts else 0.0
 
-    def bytes_for(self, tokens: float) -> float:
-        """Weight bytes a step with so many tokens reads; `tokens` over all ranks that share the experts."""
-        return self.read_bytes + self.expert_bytes * self.expert_share_read(tokens)
+    def even_expert_share(self, tokens: float) -> float:
+        """Expected share that so many tokens choose when every expert is as likely: 1 - (1 - k/n)^tokens."""
+        return float(1 - (1 - self.least_expert_share()) ** tokens)
+
+    def bytes_for(self, tokens: float, even_routing: bool = False) -> float:
+        """Weight bytes a step with so many tokens reads: at least, or as expected with even routing.
+
+        `tokens` are those of all ranks that share the experts.
+        """
+        share = self.even_expert_share(tokens) if even_routing else self.least_expert_share()
+        return self.read_bytes + self.expert_bytes * share
 
     def flops_for(self, tokens: float, replicas: int = 1) -> float:
         """Of all matrices, on this rank; the experts' tokens come from all replicas that share them."""
@@ -76,10 +83,14 @@ def rank_weights(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> tuple[RankW
     )
 
 
-def cache_bytes_read(stage: Stage, limits: Limits, context_tokens: int, sparse_tokens: int = 0) -> float:
+def cache_bytes_read(
+    stage: Stage, limits: Limits, context_tokens: int, sparse_tokens: int = 0, shared_tokens: int = 0
+) -> float:
     """Cache bytes one decode step reads for one request of `context_tokens`, on one rank of the stage.
 
     Recurrent states are read and written. `sparse_tokens` caps what sparse MLA reads (index_topk); 0: no cap.
+    The first `shared_tokens` lie once in the cache for all requests, and are not counted here: what is left is the
+    least that each further request adds.
     """
     total = 0.0
     for run in stage:
@@ -94,7 +105,10 @@ def cache_bytes_read(stage: Stage, limits: Limits, context_tokens: int, sparse_t
         if run.spec.kind == "cross":
             tokens = limits.max_num_encoder_input_tokens
         elif run.spec.kind == "mla" and sparse_tokens and run.spec.cache_dtype is not None:
-            tokens = min(tokens, sparse_tokens)  # the indexer's own cache is read whole
+            # The indexer's own cache is read whole. The tokens chosen may all lie in the prefix.
+            tokens = max(min(tokens, sparse_tokens) - shared_tokens, 0)
+        else:
+            tokens = min(tokens, max(context_tokens - shared_tokens, 0))
         if run.spec.kind in ("full", "mla", "turboquant"):
             tokens /= limits.decode_context_parallel_size
         total += run.count * page / run.spec.block_size * tokens

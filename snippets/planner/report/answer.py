@@ -22,7 +22,8 @@ def headline(plan: Plan) -> str:
     limit = " (max_num_seqs)" if at_once < int(cache.max_concurrency) else ""
     held = f"{count(cache.kv_cache_size_tokens)} tokens of KV cache"
     requests = f"{count(at_once)} request{'' if at_once == 1 else 's'} of {count(cache.max_model_len)} tokens"
-    return f"vLLM 0.26.0 would start: {held}, {requests} at once{limit}."
+    verb = "may" if plan.budget is not None and plan.cache_low is None else "would"
+    return f"vLLM 0.26.0 {verb} start: {held}, {requests} at once{limit}."
 
 
 def sentence(text: str) -> str:

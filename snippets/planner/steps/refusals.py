@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from snippets.catalog.gpus import MissingFactError
 from snippets.model_config.model_config import ConfigError, ModelConfig
@@ -11,7 +11,7 @@ from snippets.planner.estimate import Budget
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
 from snippets.planner.steps.take import PLENTY, StartError, Steps, cache_at
-from snippets.planner.steps.ways_out import Attempt, sentence
+from snippets.planner.steps.ways_out import Attempt, sentence, sorted_out
 from snippets.planner.steps.ways_out_memory import for_card, for_memory
 from snippets.planner.steps.ways_out_settings import for_setting, for_split
 from snippets.planner.weights.errors import ANOTHER_SPLIT, WAY_OUT, WeightsError
@@ -38,6 +38,8 @@ def explain_failure(
     if isinstance(failure, CacheError):
         return _too_small(failure, args, steps, attempt)
     if isinstance(failure, StartError):
+        if failure.utilization is not None:
+            return PlanError(failure.field, message, _less_of_the_card(failure.utilization, args, attempt))
         mend = failure.way_out or sentence(for_card(args, steps.budget, attempt), NO_WAY)
         return PlanError(failure.field, message, mend)
     if isinstance(failure, EngineArgsError):
@@ -61,6 +63,13 @@ def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: Att
     found = for_memory(failure, needed, args, steps.resolved, budget, attempt)
     field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
     return PlanError(field, str(failure), sentence(found, NO_WAY))
+
+
+def _less_of_the_card(utilization: float, args: EngineArgs, attempt: Attempt) -> str:
+    """The largest share of the card that passes the check of free memory."""
+    changed = replace(args, gpu_memory_utilization=utilization)
+    found = [(changed, f"--gpu-memory-utilization {utilization:.2f}")] if utilization else []
+    return sentence(sorted_out(found, attempt), NO_WAY)
 
 
 def _uncounted(failure: WeightsError, args: EngineArgs, attempt: Attempt) -> PlanError:

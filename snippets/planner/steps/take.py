@@ -11,7 +11,8 @@ from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.estimate import Budget, Loaded
 from snippets.planner.memory.budget import estimate_budget
-from snippets.planner.memory.free_memory import free_memory_error, largest_utilization, log_gib
+from snippets.planner.memory.free_memory import assumed_free, free_memory_error, largest_utilization, log_gib
+from snippets.planner.memory.from_config import kind_of_card
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CacheLayout, CachePlan
@@ -35,10 +36,11 @@ PLENTY = 2**60  # bytes
 class StartError(ValueError):
     """The card cannot take what is asked, before the cache is planned. Bytes are of one rank."""
 
-    def __init__(self, field: str, message: str, way_out: str = "") -> None:
+    def __init__(self, field: str, message: str, way_out: str = "", utilization: float | None = None) -> None:
         super().__init__(message)
         self.field = field
         self.way_out = way_out
+        self.utilization = utilization  # that passes the check of free memory, where what is free is assumed
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Steps:
     cache: CachePlan | None = None
     failures: list[Exception] = field(default_factory=list)
     memory_given: bool = False  # available bytes were given, not estimated
+    doubt: StartError | None = None  # what may be refused, where what is free at start is assumed
 
     @property
     def budget(self) -> Budget | None:
@@ -99,6 +102,7 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
     try:
         if given.available is None:
             _check_free(args, steps.budgets, given)
+            steps.doubt = _check_assumed_free(card, args, steps.budgets, given)
             _check_weights(steps.budgets)
         cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
         if given.available is None and steps.budgets:
@@ -199,6 +203,19 @@ def _check_free(args: EngineArgs, budgets: Sequence[Budget], given: Given) -> No
             fits = largest_utilization(given.free or 0, total)
             mend = f"--gpu-memory-utilization {fits:.2f} asks for no more than is free." if fits else "Free the card."
             raise StartError("gpu_memory_utilization", message, mend)
+
+
+def _check_assumed_free(card: Gpu, args: EngineArgs, budgets: Sequence[Budget], given: Given) -> StartError | None:
+    """The same for a card that runs nothing else: raised where it surely refuses, returned where it may."""
+    free = assumed_free(budgets[0].total_bytes, kind_of_card(card, args)) if budgets and given.free is None else None
+    if free is None:
+        return None
+    total, (surely, at_most) = budgets[0].total_bytes, free
+    passes = largest_utilization(surely, total)
+    if refused := free_memory_error(at_most, total, args.gpu_memory_utilization):
+        raise StartError("gpu_memory_utilization", refused, utilization=passes)
+    doubted = free_memory_error(surely, total, args.gpu_memory_utilization)
+    return StartError("gpu_memory_utilization", doubted, utilization=passes) if doubted else None
 
 
 def _check_weights(budgets: Sequence[Budget]) -> None:

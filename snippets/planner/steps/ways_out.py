@@ -36,6 +36,8 @@ def failure_at(end: End, steps: Steps) -> Exception | None:
     first = next(iter(steps.failures), None)
     if end == "expected" or steps.memory_given or not isinstance(first, CacheError | None):
         return first
+    if steps.doubt is not None:
+        return first or steps.doubt
     if steps.resolved is None or not any(steps.resolved.stages):
         return first
     try:

@@ -25,7 +25,7 @@ def in_flight(values: Values, found: Answered) -> InFlight | None:
 
 
 def batch_and_context(values: Values, flight: InFlight) -> tuple[int, int]:
-    """What a step decodes: as typed, or where left empty what the traffic makes of it."""
-    batch = int(values["batch"]) if values["batch"] is not None else max(1, int(flight.running))
+    """What a step decodes: as typed, or where left empty what the traffic makes of it, so that bounds hold for it."""
+    batch = int(values["batch"]) if values["batch"] is not None else flight.running_at_most
     context = int(values["context"]) if values["context"] is not None else max(1, round(flight.held.mean_tokens))
     return batch, context

@@ -346,3 +346,25 @@ def test_what_loading_leaves_beside_the_parameters_is_counted_and_opened() -> No
     opened = {number.name: number for number in made.explained}
     assert opened["weights.mla_copies"].numbers == f"{copies:,} bytes"
     assert opened["weights_bytes"].numbers == f"85,140,130,848 + {tables:,} + {copies:,}"
+
+
+def test_the_whole_card_is_refused_for_the_cuda_context_alone() -> None:
+    made = plan(max_model_len=8192, gpu_memory_utilization=1.0)
+    assert [error.field for error in made.errors] == ["gpu_memory_utilization"]
+    assert "less than desired GPU memory utilization (1.0, 23.64 GiB)" in made.errors[0].message
+    assert any(note.startswith("What is free at the start is assumed") for note in made.notes)
+    (works,) = ways(made, made.errors[0].way_out)
+    assert make_plan(LLAMA, RTX_4090, works).cache_low is not None
+
+
+def test_nearly_the_whole_card_may_be_refused_and_the_note_says_what_passes() -> None:
+    made = plan(max_model_len=8192, gpu_memory_utilization=0.99)  # 0.24 GiB are left for a context of 0.1 to 0.5
+    assert made.cache is not None and made.cache_low is None and made.cache_high is not None
+    assert any("vLLM may refuse" in note and "0.97 surely passes" in note for note in made.notes)
+    sure = plan(max_model_len=8192, gpu_memory_utilization=0.97)
+    assert sure.cache_low is not None and not any("refuse" in note for note in sure.notes)
+
+
+def test_free_memory_that_is_known_is_not_assumed() -> None:
+    made = plan({"free_bytes": round(23.5 * GIB)}, max_model_len=8192, gpu_memory_utilization=0.99)  # asks for 23.41
+    assert made.cache_low is not None and made.errors == ()

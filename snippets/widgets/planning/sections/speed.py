@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from snippets.draw.figure import Layout
 from snippets.draw.scale import memory_column
+from snippets.model_config.model_config import ConfigError
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.answers.bounds import (
     DecodeBound,
@@ -27,6 +28,9 @@ WORDS = {
     "none": "Without a plan there is nothing to bound.",
     "no card": "Choose a card of the catalog: bandwidth and rate of another card are not known.",
     "rate": "At most {rate} tokens a second with {batch} at once, contexts of {context}: {each} for each.",
+    "shared": "A prefix of {tokens} tokens is read once for all.",
+    "even": "That holds whatever the router does, also if all tokens choose the same experts. If they choose evenly, "
+    "as is to be expected: at most {rate} tokens a second.",
     "no rate": "No bound: {missing} is not known here.",
     "drafted": "So many only if every drafted token is accepted: {tokens} tokens a step and request.",
     "by": "A step takes at least {step}: {what} decides.",
@@ -64,8 +68,9 @@ def speed_section(values: Values, layout: Layout) -> Shown:
         batch, context = batch_and_context(values, flight)
         weights = rank_weights(asked.config, asked.args, asked.gpu)
         server = Server(asked.config, asked.gpu, asked.args, found.plan.resolved, weights)
-        decode, prefill = decode_bound(server, batch, context), prefill_bound(server, context)
-    except (AnswerError, WeightsError) as error:
+        decode = decode_bound(server, batch, context, flight.shared_tokens)
+        prefill = prefill_bound(server, context)
+    except (AnswerError, ConfigError, WeightsError) as error:
         return Shown(after=(words(f"{error}.".replace("..", "."), "part-error"),))
     price = values["price"]
     cost = None if price is None else cost_per_million_tokens(server, decode, float(price))
@@ -84,6 +89,10 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
     )
     if decode.tokens_per_step > 1:
         rate += " " + WORDS["drafted"].format(tokens=decode.tokens_per_step)
+    if decode.shared_tokens:
+        rate += " " + WORDS["shared"].format(tokens=count(decode.shared_tokens))
+    if decode.even_routing is not None:
+        rate += " " + WORDS["even"].format(rate=count(decode.even_routing.tokens_per_second or 0))
     by = WORDS["by"].format(step=milliseconds(decode.step_seconds or 0, 2), what=WORDS[decode.limited_by])
     said = [words(f"{rate} {by}", "part-finding")]
     if cost is not None:

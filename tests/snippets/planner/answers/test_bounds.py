@@ -124,8 +124,43 @@ def test_32_tokens_of_qwen3_30b_touch_87_percent_of_its_128_experts() -> None:
     # Each token picks 8 of 128: an expert is left out by one token with probability 120/128, by 32 with its 32nd power.
     experts = RankWeights(0, 0, expert_bytes=1_000, num_experts=128, experts_per_token=8)
     assert comb(127, 8) / comb(128, 8) == 120 / 128
-    assert experts.bytes_for(32) == pytest.approx(1_000 * (1 - (120 / 128) ** 32))
-    assert experts.bytes_for(1) == pytest.approx(1_000 * 8 / 128)
+    assert experts.bytes_for(32, even_routing=True) == pytest.approx(1_000 * (1 - (120 / 128) ** 32))
+    assert experts.bytes_for(1, even_routing=True) == pytest.approx(1_000 * 8 / 128)
+
+
+def test_tokens_that_all_choose_the_same_8_of_128_experts_read_no_others() -> None:
+    experts = RankWeights(500, 0, expert_bytes=1_600, num_experts=128, experts_per_token=8)
+    assert experts.bytes_for(32) == experts.bytes_for(1) == 500 + 100
+
+
+def test_a_bound_of_experts_holds_for_tokens_that_choose_alike_and_even_routing_is_named_apart() -> None:
+    # 8 tokens: 500 bytes and 8/128 of the experts at least; 1 - (120/128)^8 = 40 % of them when they choose evenly.
+    experts = RankWeights(500 * 10**6, 0, expert_bytes=16 * 10**9, num_experts=128, experts_per_token=8)
+    bound = decode_bound(server("qwen3-30b-a3b", gpu("h100-80gb"), (experts,)), 8, 1_000)
+    assert bound.weight_bytes == 1.5 * 10**9
+    assert bound.even_routing is not None
+    assert bound.even_routing.weight_bytes == pytest.approx((0.5 + 16 * (1 - (120 / 128) ** 8)) * 10**9)
+    assert bound.even_routing.cache_bytes == bound.cache_bytes
+    assert decode_bound(qwen(), 8, 1_000).even_routing is None
+
+
+def test_a_shared_prefix_is_read_once_and_what_follows_it_for_each() -> None:
+    bound = decode_bound(qwen(), 100, 8_000, shared_tokens=7_000)
+    assert bound.cache_bytes == KV_PER_TOKEN * (7_000 + 100 * 1_000)
+    assert decode_bound(qwen(), 1, 8_000, shared_tokens=7_000).cache_bytes == KV_PER_TOKEN * 8_000
+
+
+def test_a_window_beyond_the_shared_prefix_is_read_for_each() -> None:
+    # gpt-oss-20b, 8,000 tokens of which 7,900 are shared: of a window of 128 tokens 28 lie in the prefix.
+    asked = server("gpt-oss-20b", gpu("h100-80gb"), (QWEN,))
+    own = cache_bytes_read(asked.resolved.stages[0], asked.resolved.limits, 8_000, shared_tokens=7_900)
+    assert own == 2_048 * 12 * (100 + 100)
+
+
+def test_attention_over_an_fp8_cache_may_run_on_faster_units_and_is_not_counted() -> None:
+    # 2 operations per parameter and token, and nothing for attention.
+    bound = decode_bound(qwen(kv_cache_dtype="fp8"), 2_000, 16)
+    assert bound.computing_seconds == pytest.approx(2_000 * 2 * QWEN.parameters / 165.2e12)
 
 
 def test_qwen3_30b_uses_3_3_billion_parameters_of_a_token_and_deepseek_v3_37_billion() -> None:

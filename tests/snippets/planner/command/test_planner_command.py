@@ -256,6 +256,47 @@ def test_what_is_not_known_of_a_card_is_said_in_words(capsys: Streams) -> None:
     assert said in capsys.readouterr().out
 
 
+def test_a_shared_prefix_does_not_lower_the_bound_of_speed(capsys: Streams) -> None:
+    """The prefix is read once, 493 whole blocks of 16 tokens; so many requests are then limited by arithmetic."""
+    line = ["qwen2.5-7b", "--gpu", "rtx-4090", "--max-model-len", "8000", "--prompt-len", "100", "--output-len", "100"]
+    assert main([*line, "--shared-prefix-len", "7900", "--price-per-hour", "1", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)["bounds"]
+    parameters, batch, context = 7_615_616_512 - 152_064 * 3_584, made["batch"], made["context_tokens"]
+    read = 2 * parameters + 57_344 * (7_888 + batch * (context - 7_888))  # bytes; the input embedding is looked up
+    computed = batch * (2 * parameters + 4 * 28 * 28 * 128 * context)  # layers × heads × head size
+    assert made["shared_tokens"] == 7_888
+    assert made["max_tokens_per_second"] == pytest.approx(batch / max(read / 1_008e9, computed / 165.2e12))
+    assert made["max_tokens_per_second"] > 9_000
+
+
+def test_a_bound_is_of_no_fewer_requests_than_run_on_average(capsys: Streams) -> None:
+    line = ["llama-3.1-70b", "--gpu", "h100-80gb", "-tp", "2", "--max-model-len", "28112", "--prompt-len", "14000"]
+    assert main([*line, "--output-len", "500", "--price-per-hour", "2", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert 1 < made["requests_in_flight"]["expected"] < 2
+    assert made["bounds"]["batch"] == 2
+
+
+def test_a_bound_of_experts_says_what_the_router_may_do(capsys: Streams) -> None:
+    line = ["qwen3-30b-a3b", "--gpu", "h100-80gb", "--max-model-len", "8192", "--max-num-seqs", "8"]
+    assert main([*line, "--price-per-hour", "2"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "hold whatever the router does" in said and "If they choose evenly" in said
+
+
+@pytest.mark.parametrize("field", [{"attention_bias": [1]}, {"moe_layer_freq": 1.5, "n_routed_experts": 8}], ids=str)
+def test_a_field_that_only_the_bounds_read_wrongly_is_said(
+    capsys: Streams, tmp_path: Path, field: dict[str, object]
+) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(dict(config_entries()["llama-3.2-1b"].config) | field), "utf-8")
+    asked = ["--gpu", "rtx-4090", "--max-model-len", "4096", "--weights-gib", "3", "--price-per-hour", "2"]
+    assert main([str(file), *asked]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "attention_bias" not in field or "No bound of speed or cost: attention_bias" in printed.out
+
+
 def test_a_plan_that_does_not_start_has_no_command_no_bounds_and_no_traffic(capsys: Streams) -> None:
     beside = ["--price-per-hour", "1", "--prompt-len", "1000", "--output-len", "100"]
     for refused in (["--num-gpu-blocks-override", "1000000"], ["--gpu-memory-utilization", "0.5"]):

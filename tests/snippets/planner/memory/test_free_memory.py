@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snippets.planner.memory.free_memory import deciding_card, free_memory_error, largest_utilization
+from snippets.planner.memory.free_memory import assumed_free, deciding_card, free_memory_error, largest_utilization
 from snippets.units import GIB
 
 H100 = round(79.19 * GIB)
@@ -40,3 +40,12 @@ def test_it_passes_and_the_next_one_does_not(total: int, share: float) -> None:
 
 def test_the_smallest_of_unequal_cards_decides() -> None:
     assert deciding_card([80 * GIB, 24 * GIB, 48 * GIB]) == 1
+
+
+def test_a_clean_card_has_what_its_logs_show_and_never_all() -> None:
+    """Pairs of start-up logs, cards without other programs: H100 78.66 of 79.19 GiB, H200 139.12 of 139.72 GiB."""
+    for free, total in ((78.66, 79.19), (139.12, 139.72)):
+        ends = assumed_free(round(total * GIB), "sm90_many")
+        assert ends is not None
+        assert ends[0] <= free * GIB <= ends[1] < total * GIB
+    assert assumed_free(128 * GIB, "unified") is None
