@@ -36,7 +36,7 @@ gc.collect()
 `;
 
 // @ts-ignore: not in the published types; the seed makes hash() equal for every reader
-const python = await loadPyodide({ _makeSnapshot: true, env: { PYTHONHASHSEED: "0", HOME: "/home/pyodide" } });
+const python = await loadPyodide({ _makeSnapshot: true, env: { PYTHONHASHSEED: "0" } });
 python.FS.writeFile("/snippets.zip", readFileSync(archive));
 python.runPython(WARM_UP);
 // @ts-ignore

@@ -24,9 +24,12 @@ SETTINGS = yaml.load(CONFIG, Loader=_AnyTag)
 
 
 def build(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Build one page with the site's own configuration."""
+    """Build one page, and what its hooks look for, with the site's own configuration."""
     (folder / "docs").mkdir()
     (folder / "docs" / "index.md").write_text(page)
+    for needed in ("stylesheets", "assets/live"):
+        (folder / "docs" / needed).parent.mkdir(exist_ok=True)
+        (folder / "docs" / needed).symlink_to(ROOT / "docs" / needed)
     config = folder / "mkdocs.yml"
     changed = {
         "INHERIT": str(ROOT / "mkdocs.yml"),
