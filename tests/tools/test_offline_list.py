@@ -87,7 +87,11 @@ def pixels(image: bytes) -> list[bytes]:
 
 def test_the_icon_is_the_drawing() -> None:
     lines = pixels(icons.png(192))  # 8 pixels a unit, so every edge lies between two
-    dot = lambda x, y: tuple(lines[y * 8 + 4][x * 32 + 16 : x * 32 + 20])  # noqa: E731
+
+    def dot(x: int, y: int) -> tuple[int, ...]:
+        """The colour in the middle of a unit."""
+        return tuple(lines[y * 8 + 4][x * 32 + 16 : x * 32 + 20])
+
     assert dot(0, 0) == (255, 255, 255, 0)
     assert dot(5, 5) == (0x2F, 0x6D, 0xB3, 255)
     assert dot(15, 5) == dot(5, 15) == dot(13, 15) == dot(16, 20) == (0xC2, 0x57, 0x0C, 255)
