@@ -22,6 +22,7 @@ from tools import kept
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = (
+    "bench",
     "snippets",
     "tools",
     "labs",

@@ -70,7 +70,10 @@ def rect(x: float, y: float, width: float, height: float, class_: str, radius: f
 
 def points(pairs: list[tuple[float, float]]) -> str:
     """The points attribute of a polyline or polygon."""
-    return " ".join(f"{num(x)},{num(y)}" for x, y in pairs)
+    shown = " ".join([f"{x:.1f},{y:.1f}" for x, y in pairs])
+    if "-0.0" in shown:
+        return " ".join([f"{num(x)},{num(y)}" for x, y in pairs])
+    return shown.replace(".0,", ",").replace(".0 ", " ").removesuffix(".0")  # as `num` writes them, but all at once
 
 
 def hatch(pattern_id: str) -> str:

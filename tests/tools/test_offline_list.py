@@ -89,6 +89,7 @@ def test_the_icon_is_the_drawing() -> None:
     lines = pixels(icons.png(192))  # 8 pixels a unit, so every edge lies between two
 
     def dot(x: int, y: int) -> tuple[int, ...]:
+        """The colour in the middle of a unit."""
         return tuple(lines[y * 8 + 4][x * 32 + 16 : x * 32 + 20])
 
     assert dot(0, 0) == (255, 255, 255, 0)
