@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from snippets.planner.estimate import Budget, Range
+from snippets.planner.estimate import Budget, Fit, Range
 from snippets.planner.plan import Plan, PlanError
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.units import count, gib
@@ -22,8 +22,10 @@ def headline(plan: Plan) -> str:
     limit = " (max_num_seqs)" if at_once < int(cache.max_concurrency) else ""
     held = f"{count(cache.kv_cache_size_tokens)} tokens of KV cache"
     requests = f"{count(at_once)} request{'' if at_once == 1 else 's'} of {count(cache.max_model_len)} tokens"
-    verb = "may" if plan.budget is not None and plan.cache_low is None else "would"
-    return f"vLLM 0.26.0 {verb} start: {held}, {requests} at once{limit}."
+    verb = "may" if plan.cache_low is None else "would"
+    copies = plan.args.data_parallel_size
+    each = f" on each of {copies} replicas, {count(copies * at_once)} in all" if copies > 1 else ""
+    return f"vLLM 0.26.0 {verb} start: {held}, {requests} at once{limit}{each}."
 
 
 def sentence(text: str) -> str:
@@ -41,6 +43,8 @@ def ends(plan: Plan) -> str:
     """How far the estimate may be off, in tokens; without a cache what limits instead. Empty where memory was given."""
     if plan.cache is not None and not plan.cache.groups:
         return _without_cache(plan)
+    if plan.cache is not None and plan.fit is not None:
+        return fit_words(plan.fit)
     if plan.budget is None or plan.cache is None or plan.cache_high is None:
         return ""
     high = count(plan.cache_high.kv_cache_size_tokens)
@@ -48,6 +52,16 @@ def ends(plan: Plan) -> str:
         return f"The memory is estimated. At the low end vLLM would refuse; at the high end: {high} tokens."
     low = count(plan.cache_low.kv_cache_size_tokens)
     return f"The memory is estimated: {low} to {high} tokens between the ends of the estimate."
+
+
+def fit_words(fit: Fit) -> str:
+    """How far a cache of fixed size and all else fill the card."""
+    room = f"{gib(fit.room_bytes)} {'that are free' if fit.is_free_memory else 'of the card'}"
+    then = "it fits" if fit.is_sure else "at the high end the server would run out of memory"
+    return (
+        "The cache has a fixed size; vLLM does not measure whether it fits. With weights and what a step needs, as "
+        f"estimated, {gib(fit.held.low)} to {gib(fit.held.high)} are taken of the {room}: {then}."
+    )
 
 
 def _without_cache(plan: Plan) -> str:
