@@ -122,4 +122,6 @@ def test_granite_4_without_mamba_is_a_hybrid_to_vllm(
     resolved = resolve(read_config(GRANITE_4_8B), EngineArgs(**args), gpu("h100-80gb"))
     assert (resolved.block_size, resolved.enable_prefix_caching) == (block_size, False)
     assert resolved.limits.max_in_flight_tokens == in_flight
-    assert plan_cache(resolved.stages, [gib * GIB] * len(resolved.stages), resolved.limits).kv_cache_size_tokens == tokens
+    assert (
+        plan_cache(resolved.stages, [gib * GIB] * len(resolved.stages), resolved.limits).kv_cache_size_tokens == tokens
+    )
