@@ -64,7 +64,7 @@ def make_plan(
     card = gpu or unnamed_card(total_bytes)
     steps = take(config, card, args, given)
     errors = tuple(
-        explain_failure(failure, config, args, steps, lambda changed: take(config, card, changed, given))
+        explain_failure(failure, config, card, args, steps, lambda changed: take(config, card, changed, given))
         for failure in steps.failures
     )
     is_estimated = available_bytes is None and not args.kv_cache_memory_bytes

@@ -164,7 +164,7 @@ def _outcome(plan: Plan, values: argparse.Namespace) -> int:
     """The exit code; errors on stderr, unless a person sees them in the report."""
     is_report = not (values.json or values.markdown or values.csv or values.explain)
     for error in () if is_report and sys.stdout.isatty() else plan.errors:
-        say(as_line(error))
+        say(as_line(error, plan))
     if not plan.errors:
         return STARTS
     return REFUSES if any(error.from_vllm for error in plan.errors) else NO_ANSWER

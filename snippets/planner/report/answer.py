@@ -9,11 +9,16 @@ from snippets.planner.plan import Plan, PlanError
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.units import count, gib
 
+WEIGHTS_BEYOND = "CUDA out of memory: the weights take"
+FEWER_BITS = "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ), and give that one's config.json."
+
 
 def headline(plan: Plan) -> str:
     """One sentence: it starts and how much it holds, or it does not."""
     if plan.cache is None:
         said = any(error.from_vllm for error in plan.errors)
+        if not said and plan.resolved is None and any(error.field == "architectures" for error in plan.errors):
+            return "There is no plan: this model is not planned here."
         return "vLLM 0.26.0 would refuse to start." if said else "There is no plan: something is missing."
     cache = plan.cache
     if not cache.groups:
@@ -33,10 +38,17 @@ def sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
-def as_line(error: PlanError) -> str:
+def as_line(error: PlanError, plan: Plan) -> str:
     """What is wrong and what to change, in one line."""
     field = f"{error.field}: " if error.field else ""
-    return f"{field}{sentence(error.message)} {error.way_out}".strip()
+    return f"{field}{sentence(error.message)} {way_out(error, plan)}".strip()
+
+
+def way_out(error: PlanError, plan: Plan) -> str:
+    """What to change; weights of 16 bits beyond the card may be had in fewer."""
+    if not error.message.startswith(WEIGHTS_BEYOND) or plan.resolved is None or plan.resolved.quantization is not None:
+        return error.way_out
+    return f"{error.way_out} {FEWER_BITS}".strip()
 
 
 def ends(plan: Plan) -> str:

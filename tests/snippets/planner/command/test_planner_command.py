@@ -267,6 +267,34 @@ def test_a_price_without_a_plan_is_not_passed_over_in_silence(capsys: Streams) -
     assert "Lengths and a price are answered for a plan that starts" in capsys.readouterr().out
 
 
+def test_an_architecture_that_is_not_known_here_is_no_claim_about_vllm(tmp_path: Path, capsys: Streams) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA | {"architectures": ["FooForCausalLM"], "model_type": "foo"}))
+    assert main([str(path), *EIGHT_K]) == 2
+    streams = capsys.readouterr()
+    assert streams.out.startswith("There is no plan: this model is not planned here.\n")
+    assert "FooForCausalLM is not planned here: vLLM 0.26.0 has no class of that name." in streams.err
+    assert "would refuse" not in streams.out + streams.err
+
+
+def test_a_card_without_a_kernel_is_told_what_the_model_needs_first(capsys: Streams) -> None:
+    """Sparse MLA: FLASHMLA_SPARSE runs on 9.x and 10.x, FLASHINFER_MLA_SPARSE_SM120 on 12.x (v1/attention/backends)."""
+    assert main(["glm-5.1", "--gpu", "rtx-4090"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("gpu: This model's attention needs compute capability 9.0, 10.0, 12.0 or 12.1; ")
+    assert said.index("this card has 8.9. In vLLM's words: No valid attention backend found") < said.index(
+        "Cards that have"
+    )
+    assert "H200 141 GB" in said and "RTX 4090" not in said
+
+
+def test_weights_beyond_the_card_may_be_had_in_fewer_bits(capsys: Streams) -> None:
+    assert main(["gemma-3-27b", "--gpu", "rtx-4090"]) == 1
+    assert "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ)" in capsys.readouterr().err
+    assert main(["qwen3-32b-fp8", "--gpu", "rtx-4090"]) == 1
+    assert "8 or 4 bits" not in capsys.readouterr().err
+
+
 def test_layouts_on_no_cards_are_exit_code_2(capsys: Streams) -> None:
     assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--layouts", "0"]) == 2
     assert "--layouts: '0' is not between 1 and 64." in capsys.readouterr().err
