@@ -41,7 +41,7 @@ def explain_failure(
     if isinstance(failure, StartError):
         if failure.utilization is not None:
             return PlanError(failure.field, message, _less_of_the_card(failure.utilization, args, attempt))
-        mend = failure.way_out or sentence(for_card(args, steps.budget, attempt), NO_WAY)
+        mend = failure.way_out or sentence(for_card(args, steps.fit, attempt), NO_WAY)
         return PlanError(failure.field, message, mend)
     if isinstance(failure, EngineArgsError) and failure.field == "gpu" and message.startswith(NO_BACKEND):
         needed, cards = plain_line(config, args, card)
@@ -64,7 +64,7 @@ def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: Att
         return PlanError(failure.field, str(failure), "")
     needed = failure.needed_bytes or _needed(steps.resolved)
     budget = steps.budget if not args.kv_cache_memory_bytes and not steps.memory_given else None
-    found = for_memory(failure, needed, args, steps.resolved, budget, attempt)
+    found = for_memory(failure, needed, args, steps, budget, attempt)
     field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
     return PlanError(field, str(failure), sentence(found, NO_WAY))
 
