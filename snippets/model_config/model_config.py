@@ -98,9 +98,12 @@ class ModelConfig:
     default_max_model_len: int = 0  # used when none is given: below max_model_len for longrope alone
     is_pooling: bool = False  # vLLM resolves --runner auto to pooling (embeddings, classification)
     unsupported: str = ""  # why vLLM 0.26.0 would not serve this model at all; "" when it would
+    idle_state: StateCache | None = None  # no layer keeps it, and vLLM sizes a hybrid's blocks by it all the same
 
     @property
     def is_hybrid(self) -> bool:
-        """Attention and recurrent state in one model (vLLM's word)."""
+        """Attention and recurrent state in one model (vLLM's word), or a model that vLLM takes for one."""
+        if self.idle_state is not None:
+            return True
         kinds = {isinstance(cache, StateCache) for layer in self.layers for cache in layer}
         return kinds == {True, False}

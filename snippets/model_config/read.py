@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from snippets.model_config.dtypes import auto_dtype
 from snippets.model_config.fields import Fields, Record, shown
 from snippets.model_config.json_text import other_file, parse
+from snippets.model_config.layers.mamba import idle_state
 from snippets.model_config.layers.mla import uses_mla
 from snippets.model_config.layers.pick import pick_rule
 from snippets.model_config.lengths import lengths
@@ -76,6 +77,7 @@ def read_config(fields: Mapping[str, object], quant_fields: Mapping[str, object]
         default_max_model_len=length.default,
         is_pooling=pooling,
         unsupported=unsupported(architecture),
+        idle_state=idle_state(decoder, layers),
     )
     return dataclasses.replace(config, used=tuple(record.used), notes=tuple(record.notes))
 

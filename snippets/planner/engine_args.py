@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from snippets.model_config.model_config import ModelConfig
+from snippets.planner.mtp import method_in_force
 
 Usage = Literal["llm", "server"]
 
@@ -24,11 +25,14 @@ class EngineArgsError(ValueError):
 
 @dataclass(frozen=True)
 class SpeculativeConfig:
-    """The part of --speculative-config that changes memory."""
+    """The part of --speculative-config that changes memory; `method` becomes the one vLLM goes on with."""
 
     method: str  # "mtp", "eagle", "eagle3", "draft_model", "ngram", "medusa", …; an unsupported one is refused by name
     num_speculative_tokens: int
     draft: ModelConfig | None = None  # the drafter's config, where it has one
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "method", method_in_force(self.method, self.draft))
 
 
 @dataclass(frozen=True)

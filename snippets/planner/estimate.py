@@ -43,3 +43,24 @@ class Budget:
     cuda_graphs: Range
     available: Range  # for the KV cache; low goes with the high ends above
     loaded: Loaded | None = None  # the parts of weights_bytes; None where they were given
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A cache of fixed size beside everything else, in bytes of the fullest rank."""
+
+    cache_bytes: int
+    weights_bytes: int
+    held: Range  # weights, cache, activation peak, CUDA context, graphs
+    room_bytes: int  # of the card
+    is_free_memory: bool = False  # room_bytes is what is free at the start, not the whole card
+
+    @property
+    def is_sure(self) -> bool:
+        """It fits at the high end too."""
+        return self.held.high <= self.room_bytes
+
+    @property
+    def largest_cache_bytes(self) -> int:
+        """That surely fits; 0 or less: none."""
+        return self.room_bytes - (self.held.high - self.cache_bytes)

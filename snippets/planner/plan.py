@@ -8,7 +8,7 @@ from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import ModelConfig
 from snippets.planner.cache.held import marginal_bytes_per_token
 from snippets.planner.engine_args import EngineArgs
-from snippets.planner.estimate import Budget
+from snippets.planner.estimate import Budget, Fit
 from snippets.planner.explain import Explained, explain
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheLayout, CachePlan
@@ -16,6 +16,9 @@ from snippets.planner.steps.refusals import PlanError, explain_failure
 from snippets.planner.steps.take import Given, StartError, Steps, cache_at, layout_of, take
 from snippets.planner.steps.unnamed_card import assumption, unnamed_card
 
+FIT_UNKNOWN = (
+    "Whether weights, cache and the rest fit the card is not known here: its memory, or the weights' size, is missing."
+)
 FREE_ASSUMED = (
     "What is free at the start is assumed: the card without what a CUDA context takes, and nothing else running on it."
 )
@@ -41,6 +44,7 @@ class Plan:
     errors: tuple[PlanError, ...]
     weights_bytes: int | None = None  # of the fullest rank: given or counted; None when neither is possible
     notes: tuple[str, ...] = ()  # what was assumed, what vLLM warns of
+    fit: Fit | None = None  # of a cache whose size was fixed, beside all else on the card
     layout: CacheLayout | None = None  # groups, pages and blocks: also where memory or weights are missing
 
 
@@ -64,13 +68,15 @@ def make_plan(
     card = gpu or unnamed_card(total_bytes)
     steps = take(config, card, args, given)
     errors = tuple(
-        explain_failure(failure, config, args, steps, lambda changed: take(config, card, changed, given))
+        explain_failure(failure, config, card, args, steps, lambda changed: take(config, card, changed, given))
         for failure in steps.failures
     )
     is_estimated = available_bytes is None and not args.kv_cache_memory_bytes
     budget = steps.budget if is_estimated else None
     available = min(steps.available, default=None)
     low, high = _ends(steps) if budget is not None else (steps.cache, steps.cache)
+    if steps.fit is not None and not steps.fit.is_sure:
+        low = None
     layout = layout_of(steps)
     per_token = _per_token(steps, layout)
     return Plan(
@@ -87,7 +93,8 @@ def make_plan(
         explained=explain(args, steps.resolved, budget, available, steps.cache, layout, per_token),
         errors=errors,
         weights_bytes=max(steps.weights, default=None),
-        notes=_notes(config, gpu, total_bytes, steps),
+        notes=_notes(config, gpu, args, total_bytes, steps),
+        fit=steps.fit,
         layout=layout,
     )
 
@@ -110,10 +117,13 @@ def _per_token(steps: Steps, layout: CacheLayout | None) -> int | None:
     return round(marginal_bytes_per_token(layout, steps.resolved.limits))
 
 
-def _notes(config: ModelConfig, gpu: Gpu | None, total_bytes: int | None, steps: Steps) -> tuple[str, ...]:
+def _notes(
+    config: ModelConfig, gpu: Gpu | None, args: EngineArgs, total_bytes: int | None, steps: Steps
+) -> tuple[str, ...]:
     return (
         *((assumption(total_bytes),) if gpu is None else ()),
         *_about_free_memory(steps),
+        *_about_fixed_size(args, steps),
         *config.notes,
         *(steps.resolved.warnings if steps.resolved else ()),
         *(steps.cache.warnings if steps.cache else ()),
@@ -128,3 +138,9 @@ def _about_free_memory(steps: Steps) -> tuple[str, ...]:
     if steps.doubt is None:
         return ()
     return (f"vLLM may refuse: “{steps.doubt}” {steps.doubt.utilization:.2f} surely passes. {FREE_ASSUMED}",)
+
+
+def _about_fixed_size(args: EngineArgs, steps: Steps) -> tuple[str, ...]:
+    """That a cache of fixed size was measured against nothing."""
+    is_fixed = args.kv_cache_memory_bytes and not steps.memory_given
+    return (FIT_UNKNOWN,) if is_fixed and steps.cache and steps.cache.groups and not steps.budgets else ()

@@ -25,6 +25,12 @@ EAGLE3 = {
     "rope_theta": 500000.0, "tie_word_embeddings": False,
 }  # fmt: skip  # the published shape of an EAGLE-3 head for Llama-3.1-8B
 
+SMALL_QWEN35: dict[str, Any] = {
+    "num_hidden_layers": 24, "hidden_size": 1024, "intermediate_size": 3584, "num_attention_heads": 8,
+    "num_key_value_heads": 2, "linear_num_value_heads": 16, "linear_num_key_heads": 16,
+    "layer_types": [*["linear_attention"] * 3, "full_attention"] * 6,
+}  # fmt: skip
+
 EVERY_MODEL: tuple[dict[str, Any], ...] = (
     {},
     {"tensor_parallel_size": 2},
@@ -79,6 +85,7 @@ def questions() -> Iterator[Question]:
                 continue  # FlashInfer refuses its windows after the plan (v1/attention/backends/flashinfer.py:794)
             yield _question(key, "h100-80gb", args, LARGE)
     yield from _speculative()
+    yield from _drafters_changed()
     yield from _refused_late()
     for card in CARDS:
         for key in SAMPLE:
@@ -110,6 +117,56 @@ def _speculative() -> Iterator[Question]:
             ("qwen3-8b", "gpt-oss-20b"),
         ):
             yield _question(target, "h100-80gb", _drafting("draft_model", 3) | args, LARGE) | {"draft": draft}
+
+
+def _drafters_changed() -> Iterator[Question]:
+    """Drafters that vLLM takes for something else, or builds otherwise than their config alone would say."""
+    eight: dict[str, Any] = {"tensor_parallel_size": 8}
+    for key, method in (
+        ("deepseek-r1", "deepseek_mtp"),
+        ("qwen3-next-80b-a3b", "qwen3_next_mtp"),
+        ("glm-4.5", "glm4_moe_mtp"),
+        ("qwen3.5-27b", "qwen3_5_mtp"),
+    ):
+        yield _question(key, "h100-80gb", _drafting(method, 1) | eight, LARGE)
+    for key, draft, method in (  # models with MTP layers, and one without that is said to have them
+        ("qwen3-next-80b-a3b", "qwen3-next-80b-a3b", "draft_model"),
+        ("glm-4.5", "glm-4.5", "draft_model"),
+        ("deepseek-r1", "deepseek-v3", "mtp"),
+        ("nemotron-h-56b", "nemotron-3-super-fp8", "draft_model"),
+        ("nemotron-h-56b", "nemotron-h-56b", "draft_model"),
+        ("deepseek-r1", "qwen3-8b", "mtp"),
+    ):
+        yield _question(key, "h100-80gb", _drafting(method, 2) | eight, LARGE) | {"draft": draft}
+    yield _question("qwen3.5-27b", "h100-80gb", _drafting("draft_model", 3) | eight, LARGE) | {
+        "draft": "qwen3.5-27b",
+        "draft_fields": {"text_config": SMALL_QWEN35},
+    }
+    for key, draft in (("qwen3-0.6b", "qwen3-8b"), ("qwen3-8b", "qwen3-0.6b"), ("llama-3.1-8b", "llama-3.2-1b")):
+        for args in ({"kv_cache_dtype": "turboquant_4bit_nc"}, {"kv_cache_dtype": "turboquant_k8v4"}):
+            yield _question(key, "h100-80gb", _drafting("draft_model", 3) | args, LARGE) | {"draft": draft}
+    halved = {"kv_cache_dtype": "turboquant_4bit_nc", "pipeline_parallel_size": 2}
+    yield _question("qwen3-0.6b", "h100-80gb", _drafting("draft_model", 3) | halved, LARGE) | {"draft": "qwen3-8b"}
+    yield from _windows_of_drafters()
+
+
+def _windows_of_drafters() -> Iterator[Question]:
+    """Full, windowed and mixed drafters beside full, windowed and mixed targets."""
+    for key, draft in (
+        ("mixtral-8x7b", "mistral-7b-v0.1"),
+        ("llama-2-13b", "mistral-7b-v0.1"),
+        ("mistral-7b-v0.1", "llama-2-7b"),
+        ("mistral-7b-v0.1", "gemma-2-2b"),
+        ("mistral-7b-v0.1", "gpt-oss-20b"),
+        ("gemma-2-2b", "mistral-7b-v0.1"),
+        ("gemma-3-27b", "gemma-3-1b"),
+    ):
+        vocabulary = config_entries()[key].config
+        text = vocabulary.get("text_config", vocabulary)
+        size = text.get("vocab_size", 262208) if isinstance(text, dict) else None
+        for args in ({"tensor_parallel_size": 2}, {"pipeline_parallel_size": 2, "kv_cache_dtype": "fp8"}):
+            asked = _question(key, "h100-80gb", _drafting("draft_model", 3) | args, LARGE)
+            yield asked | {"draft": draft, "draft_fields": {"vocab_size": size}}
 
 
 def _refused_late() -> Iterator[Question]:
@@ -149,4 +206,11 @@ def with_configs(question: Question) -> Question:
     fields = {**entry.config, **question.get("fields", {})}
     asked = question | {"config": completed(fields), "hf_quant_config": entry.hf_quant_config}
     draft = question.get("draft")
-    return asked | {"draft": completed(config_entries()[draft].config)} if isinstance(draft, str) else asked
+    if not isinstance(draft, str):
+        return asked
+    published = config_entries()[draft].config
+    changed = dict(published)
+    for name, value in question.get("draft_fields", {}).items():
+        own = published.get(name)
+        changed[name] = {**own, **value} if isinstance(own, dict) else value
+    return asked | {"draft": completed(changed)}

@@ -85,18 +85,31 @@ def falcon_h1(decoder: Decoder) -> tuple[Layer, ...]:
 
 
 def granite_hybrid(decoder: Decoder) -> tuple[Layer, ...]:
-    """Granite 4: layer_types says mamba or attention; all attention is a plain decoder (granite-4.0-micro)."""
+    """Granite 4: layer_types says mamba or attention; where all attend, no layer keeps a state."""
     text = decoder.text
     key = "layer_types" if text.has("layer_types") else "layers_block_type"
     names = {"mamba": True, "linear_attention": True, "attention": False, "full_attention": False}
     words = text.words(key, names, decoder.num_layers)
     if words is None:
         raise text.error("layer_types", "is missing: it says which layers are mamba and which attention.")
-    attention = decoder.full()
-    if not any(names[word] for word in words):
-        return (attention,) * decoder.num_layers
-    mamba = _mamba2_of(decoder, dim(text, "mamba_expand") * decoder.hidden_size)
+    attention, mamba = decoder.full(), _granite_state(decoder)
     return tuple((mamba,) if names[word] else attention for word in words)
+
+
+def _granite_state(decoder: Decoder) -> StateCache:
+    return _mamba2_of(decoder, dim(decoder.text, "mamba_expand") * decoder.hidden_size)
+
+
+def idle_state(decoder: Decoder, layers: tuple[Layer, ...]) -> StateCache | None:
+    """The state that no layer keeps, where vLLM takes a model for a hybrid none the less: Granite 4 without Mamba.
+
+    vLLM's exception asks for "attention" in layer_types (config/model.py:1678), which the config class has renamed.
+    """
+    if decoder.model_type != "granitemoehybrid" or any(
+        isinstance(one, StateCache) for layer in layers for one in layer
+    ):
+        return None
+    return _granite_state(decoder)
 
 
 def bamba(decoder: Decoder) -> tuple[Layer, ...]:

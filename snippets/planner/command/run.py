@@ -18,11 +18,13 @@ from snippets.planner.command.other_flags import sort_others
 from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.command.questions.bounds import bounds, bounds_json, bounds_text
-from snippets.planner.command.questions.layout_table import layout_json, layout_table, layout_text
+from snippets.planner.command.questions.layout_answers import LayoutAnswers, answers_json, answers_text, layout_answers
+from snippets.planner.command.questions.layout_table import layout_table
 from snippets.planner.command.questions.traffic import traffic_answer, traffic_asked, traffic_json, traffic_text
 from snippets.planner.command.read_input import Input, note_of_guess, read_model
 from snippets.planner.command.speculative import speculative
 from snippets.planner.command.streams import NO_ANSWER, guarded, out, say, stdin_lines
+from snippets.planner.engine_args import EngineArgs
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
 from snippets.planner.report.answer import as_line
@@ -34,6 +36,9 @@ from snippets.units import GIB
 
 STARTS, REFUSES = 0, 1
 BESIDE = ("--layouts", "--prompt-len", "--output-len", "--price-per-hour")  # questions beside the plan
+ABOUT_A_PLAN = ("prompt_len", "output_len", "price_per_hour")
+ONE_SERVER = "The line as typed:"
+NOT_ANSWERED = "Lengths and a price are answered for a plan that starts; this one does not."
 GIVEN = ("available_kv_gib", "weights_gib", "total_gib", "free_gib")  # in the order of Given's fields
 
 
@@ -88,21 +93,27 @@ def _plan(values: argparse.Namespace) -> int:
     drafting, drafter = speculative(values)
     args = engine_args(values, speculative=drafting)
     known = Given(*(_bytes(getattr(values, name)) for name in GIVEN))
-    plan = make_plan(
-        model.config,
-        card,
-        args,
-        available_bytes=known.available,
-        weights_bytes=known.weights,
-        total_bytes=known.total,
-        free_bytes=known.free,
-    )
+
+    def planned(asked: EngineArgs) -> Plan:
+        return make_plan(
+            model.config,
+            card,
+            asked,
+            available_bytes=known.available,
+            weights_bytes=known.weights,
+            total_bytes=known.total,
+            free_bytes=known.free,
+        )
+
+    plan = planned(args)
     if plan.cache is not None:  # only then a command is shown
         notes += [note for one in (model, drafter) if one and (note := note_of_guess(one))]
         if args.usage == "llm":
             notes.append(
                 "The command starts a server; LLM() takes the same settings as arguments, with other defaults."
             )
+    if plan.cache is None and any(getattr(values, name) is not None for name in ABOUT_A_PLAN):
+        notes.append(NOT_ANSWERED)
     plan = _as_printed_by(values.vllm_version, replace(plan, notes=(*plan.notes, *notes)))
     more: list[Section] = []
     if (traffic := traffic_answer(values, plan)) is not None:
@@ -116,11 +127,29 @@ def _plan(values: argparse.Namespace) -> int:
         )
     if (bound := bounds(values, plan, traffic)) is not None:
         more.append(Section("bounds", bounds_json(bound), "Bounds of speed and cost", bounds_text(bound)))
+    first = None
     if values.layouts is not None:
-        made = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
-        more.append(Section("layouts", layout_json(made), "Layouts", layout_text(made)))
-    out(_shown(plan, values, model, drafter, more))
+        rows = layout_table(model.config, card or unnamed_card(known.total), values.layouts, args, known)
+        made = layout_answers(values, rows, args, planned)
+        first = Section("layouts", answers_json(made), "Layouts", _layouts_text(made, model, drafter))
+        if made.best is not None and plan.errors:  # it was the layouts that were asked about
+            out(_shown(plan, values, model, drafter, more, first) if values.json else _alone(first, values, model))
+            return STARTS
+    out(_shown(plan, values, model, drafter, more, first))
     return _outcome(plan, values)
+
+
+def _layouts_text(made: LayoutAnswers, model: Input, drafter: Input | None) -> str:
+    best = made.best
+    command = serve_command(best, model.name, drafter.name if drafter else "DRAFTER") if best else ""
+    return answers_text(made, command)
+
+
+def _alone(part: Section, values: argparse.Namespace, model: Input) -> str:
+    """An answer without the plan of the line as typed, which would not start."""
+    if values.markdown:
+        return f"# {model.name}\n\n## {part.title}\n\n```text\n{part.text}```\n"
+    return part.text
 
 
 def _check_form(values: argparse.Namespace) -> None:
@@ -135,7 +164,7 @@ def _outcome(plan: Plan, values: argparse.Namespace) -> int:
     """The exit code; errors on stderr, unless a person sees them in the report."""
     is_report = not (values.json or values.markdown or values.csv or values.explain)
     for error in () if is_report and sys.stdout.isatty() else plan.errors:
-        say(as_line(error))
+        say(as_line(error, plan))
     if not plan.errors:
         return STARTS
     return REFUSES if any(error.from_vllm for error in plan.errors) else NO_ANSWER
@@ -170,14 +199,25 @@ def _bytes(gib: float | None) -> int | None:
     return None if gib is None else int(gib * GIB)
 
 
-def _shown(plan: Plan, values: argparse.Namespace, model: Input, drafter: Input | None, more: Sequence[Section]) -> str:
+def _shown(
+    plan: Plan,
+    values: argparse.Namespace,
+    model: Input,
+    drafter: Input | None,
+    more: Sequence[Section],
+    first: Section | None,
+) -> str:
+    """The whole answer; the layouts lead in the report."""
     name, drafting = model.name, drafter.name if drafter else "DRAFTER"
     if values.json:
-        return json.dumps(to_json(plan, name, drafting) | {part.key: part.values for part in more}, indent=2) + "\n"
+        parts = {part.key: part.values for part in (*more, *([first] if first else []))}
+        return json.dumps(to_json(plan, name, drafting) | parts, indent=2) + "\n"
     if values.markdown:
-        return to_markdown(plan, name, drafting, [(part.title, part.text) for part in more])
+        parts_shown = [*([first] if first else []), *more]
+        return to_markdown(plan, name, drafting, [(part.title, part.text) for part in parts_shown])
     if values.csv:
         return to_csv(plan)
     if values.explain:
         return to_explanation(plan)
-    return to_text(plan, serve_command(plan, name, drafting), [part.text for part in more])
+    report = to_text(plan, serve_command(plan, name, drafting), [part.text for part in more])
+    return f"{first.text}\n{ONE_SERVER}\n{report}" if first else report

@@ -8,6 +8,8 @@ from snippets.planner.command.errors import UsageError
 from snippets.planner.command.numbers import MOST_DRAFTED_TOKENS
 from snippets.planner.command.read_input import Input, read_model
 from snippets.planner.engine_args import SpeculativeConfig
+from snippets.planner.mtp import NAMES, method_in_force
+from snippets.planner.settings.drafter import mtp_layers
 
 SPLIT = {"spec_method": "method", "spec_model": "model", "spec_tokens": "num_speculative_tokens"}
 # They change nothing that is kept in memory between steps.
@@ -34,23 +36,34 @@ def speculative(values: argparse.Namespace) -> tuple[SpeculativeConfig | None, I
         return None, None
     if unknown := sorted(set(given) - READ - PASSED_OVER):
         raise UsageError(f"--speculative-config: {', '.join(unknown)} is not planned for. Read are {', '.join(READ)}.")
-    tokens, method, model = given.get("num_speculative_tokens"), given.get("method"), given.get("model")
-    if not isinstance(tokens, int) or isinstance(tokens, bool) or not 1 <= tokens <= MOST_DRAFTED_TOKENS:
+    model = given.get("model")
+    drafter = read_model(str(model)) if model is not None else None
+    method = _method(given.get("method"), drafter)
+    tokens = _tokens(given.get("num_speculative_tokens"), method, drafter)
+    return SpeculativeConfig(method, tokens, drafter.config if drafter else None), drafter
+
+
+def _tokens(given: object, method: str, drafter: Input | None) -> int:
+    """The number as given; without one a drafter's count of MTP layers (config/speculative.py:970)."""
+    if given is None and drafter is not None and method_in_force(method, drafter.config) == "mtp":
+        given = mtp_layers(drafter.config) or None
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_DRAFTED_TOKENS:
         raise UsageError(
             f"--speculative-config: num_speculative_tokens must be a whole number from 1 to {MOST_DRAFTED_TOKENS:,}."
         )
-    drafter = read_model(str(model)) if model is not None else None
-    return SpeculativeConfig(_method(method, drafter), tokens, drafter.config if drafter else None), drafter
+    return given
 
 
 def _method(method: object, drafter: Input | None) -> str:
     """The method as given; without one vLLM reads it off the drafter (config/speculative.py __post_init__)."""
-    if method is not None:
-        return str(method)
     if drafter is None:
-        raise UsageError("--speculative-config: give a method, or a model to read it from.")
+        if method is None:
+            raise UsageError("--speculative-config: give a method, or a model to read it from.")
+        return str(method)
+    if method is not None and method != "draft_model" and method not in NAMES:
+        return str(method)
     name = drafter.name.lower()
     for known in ("eagle3", "eagle", "medusa"):
         if known in name or known in drafter.config.model_type:
             return known
-    return "draft_model"
+    return "draft_model" if method is None else str(method)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
-from snippets.planner.estimate import Budget, Range
+from snippets.planner.estimate import Budget, Fit, Range
 from snippets.planner.plan import Plan, PlanError
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.units import count, gib
+
+WEIGHTS_BEYOND = "CUDA out of memory: the weights take"
+FEWER_BITS = "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ), and give that one's config.json."
 
 
 def headline(plan: Plan) -> str:
     """One sentence: it starts and how much it holds, or it does not."""
     if plan.cache is None:
         said = any(error.from_vllm for error in plan.errors)
+        if not said and plan.resolved is None and any(error.field == "architectures" for error in plan.errors):
+            return "There is no plan: this model is not planned here."
         return "vLLM 0.26.0 would refuse to start." if said else "There is no plan: something is missing."
     cache = plan.cache
     if not cache.groups:
@@ -22,8 +27,10 @@ def headline(plan: Plan) -> str:
     limit = " (max_num_seqs)" if at_once < int(cache.max_concurrency) else ""
     held = f"{count(cache.kv_cache_size_tokens)} tokens of KV cache"
     requests = f"{count(at_once)} request{'' if at_once == 1 else 's'} of {count(cache.max_model_len)} tokens"
-    verb = "may" if plan.budget is not None and plan.cache_low is None else "would"
-    return f"vLLM 0.26.0 {verb} start: {held}, {requests} at once{limit}."
+    verb = "may" if plan.cache_low is None else "would"
+    copies = plan.args.data_parallel_size
+    each = f" on each of {copies} replicas, {count(copies * at_once)} in all" if copies > 1 else ""
+    return f"vLLM 0.26.0 {verb} start: {held}, {requests} at once{limit}{each}."
 
 
 def sentence(text: str) -> str:
@@ -31,16 +38,25 @@ def sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
-def as_line(error: PlanError) -> str:
+def as_line(error: PlanError, plan: Plan) -> str:
     """What is wrong and what to change, in one line."""
     field = f"{error.field}: " if error.field else ""
-    return f"{field}{sentence(error.message)} {error.way_out}".strip()
+    return f"{field}{sentence(error.message)} {way_out(error, plan)}".strip()
+
+
+def way_out(error: PlanError, plan: Plan) -> str:
+    """What to change; weights of 16 bits beyond the card may be had in fewer."""
+    if not error.message.startswith(WEIGHTS_BEYOND) or plan.resolved is None or plan.resolved.quantization is not None:
+        return error.way_out
+    return f"{error.way_out} {FEWER_BITS}".strip()
 
 
 def ends(plan: Plan) -> str:
     """How far the estimate may be off, in tokens; without a cache what limits instead. Empty where memory was given."""
     if plan.cache is not None and not plan.cache.groups:
         return _without_cache(plan)
+    if plan.cache is not None and plan.fit is not None:
+        return fit_words(plan.fit)
     if plan.budget is None or plan.cache is None or plan.cache_high is None:
         return ""
     high = count(plan.cache_high.kv_cache_size_tokens)
@@ -48,6 +64,16 @@ def ends(plan: Plan) -> str:
         return f"The memory is estimated. At the low end vLLM would refuse; at the high end: {high} tokens."
     low = count(plan.cache_low.kv_cache_size_tokens)
     return f"The memory is estimated: {low} to {high} tokens between the ends of the estimate."
+
+
+def fit_words(fit: Fit) -> str:
+    """How far a cache of fixed size and all else fill the card."""
+    room = f"{gib(fit.room_bytes)} {'that are free' if fit.is_free_memory else 'of the card'}"
+    then = "it fits" if fit.is_sure else "at the high end the server would run out of memory"
+    return (
+        "The cache has a fixed size; vLLM does not measure whether it fits. With weights and what a step needs, as "
+        f"estimated, {gib(fit.held.low)} to {gib(fit.held.high)} are taken of the {room}: {then}."
+    )
 
 
 def _without_cache(plan: Plan) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from snippets.planner.estimate import Budget, Range
+from snippets.planner.estimate import Budget, Fit, Range
 from snippets.planner.explain import Explained
 from snippets.planner.plan import Plan, PlanError
 from snippets.planner.report.serve_command import serve_command
@@ -44,6 +44,8 @@ SCHEMA = (
     Key("low", "object or null", "num_gpu_blocks, kv_cache_size_tokens, max_concurrency at the budget's low end; null "
         "when vLLM would not start there"),
     Key("high", "object or null", "the same at its high end"),
+    Key("fit", "object or null", "bytes of one rank where the cache has a fixed size: cache_bytes, weights_bytes, held "
+        "(with all else) as low, expected, high, room_bytes of the card; null where it takes what is left"),
     Key("settings", "object or null", "what is in force: dtype, kv_cache_dtype, attention_backend, …"),
     Key("notes", "list of strings", "what was assumed, and what vLLM warns of"),
     Key("serve_command", "string", "the vllm serve line of these settings, which starts where errors is empty"),
@@ -83,6 +85,7 @@ def to_json(plan: Plan, model: str = "MODEL", drafter: str = "DRAFTER") -> dict[
         "requests_at_once": requests_at_once(plan),
         "low": _end(plan.cache_low),
         "high": _end(plan.cache_high),
+        "fit": _fit(plan.fit) if plan.fit else None,
         "settings": _settings(resolved) if resolved else None,
         "notes": list(plan.notes),
         "serve_command": serve_command(plan, model, drafter),
@@ -122,6 +125,15 @@ def _budget(budget: Budget) -> dict[str, object]:
         "non_torch": _range(budget.non_torch),
         "cuda_graphs": _range(budget.cuda_graphs),
         "available": _range(budget.available),
+    }
+
+
+def _fit(fit: Fit) -> dict[str, object]:
+    return {
+        "cache_bytes": fit.cache_bytes,
+        "weights_bytes": fit.weights_bytes,
+        "held": _range(fit.held),
+        "room_bytes": fit.room_bytes,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snippets.planner.plan import Plan
-from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence
+from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence, way_out
 from snippets.planner.report.serve_command import serve_command
 
 
@@ -32,8 +32,8 @@ def to_markdown(
     for error in plan.errors:
         field = f"**{error.field}**: " if error.field else ""
         parts.append([f"{field}{sentence(error.message)}"])
-        if error.way_out:
-            parts.append([error.way_out])
+        if mend := way_out(error, plan):
+            parts.append([mend])
     if plan.cache and plan.cache.log_lines:
         parts.append(["```text", *plan.cache.log_lines, "```"])
     if facts := fact_rows(plan):

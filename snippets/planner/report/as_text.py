@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from snippets.planner.plan import Plan
-from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence
+from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence, way_out
 
 WIDTH = 100
 GROUP_HEADER = ("group", "layers", "tokens a block", "page bytes", "blocks a request")
@@ -36,7 +36,7 @@ def to_text(plan: Plan, command: str = "", more: Sequence[str] = ()) -> str:
     blocks: list[list[str]] = [[headline(plan), *wrapped(ends(plan), "")]]
     for error in plan.errors:
         field = f"{error.field}: " if error.field else ""
-        blocks.append([*wrapped(f"{field}{sentence(error.message)}", ""), *wrapped(error.way_out, "→ ")])
+        blocks.append([*wrapped(f"{field}{sentence(error.message)}", ""), *wrapped(way_out(error, plan), "→ ")])
     if plan.cache and plan.cache.log_lines:
         blocks.append(["What the log will say:", *(f"  {line}" for line in plan.cache.log_lines)])
     if facts := fact_rows(plan):

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from snippets.model_config.model_config import AttentionCache, Layer, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError, SpeculativeConfig
+from snippets.planner.mtp import drafts_by_mtp
+from snippets.planner.settings.drafter_windows import with_windows_of
 
 WITHOUT_CACHE = ("ngram", "ngram_gpu", "suffix", "medusa")
 WITH_DRAFT = ("eagle", "eagle3", "draft_model")
@@ -13,6 +15,10 @@ NOT_PLANNED = ("dflash", "dspark", "extract_hidden_states", "custom_class", "mlp
 WITH_PIPELINE = ("nemotron_h", "nemotron_h_puzzle", "glm4_moe_lite")  # their MTP classes have SupportsPP, no others
 WITH_MODEL = (*WITH_DRAFT, "medusa", "mlp_speculator", "dflash")  # config/speculative.py:748: refused without one
 METHODS = ("mtp", *WITH_DRAFT, *WITHOUT_CACHE)
+WITH_PATTERN = ("nemotron_h", "nemotron_h_puzzle")
+# MTP classes whose layers read the drafter's config, and all else the target's (deepseek_mtp.py:87)
+READ_BOTH = ("deepseek_v3", "deepseek_v32", "glm_moe_dsa", "deepseek_v4", "glm4_moe_lite")
+DESCRIBING = ("_name_or_path", "auto_map", "transformers_version", "torch_dtype", "dtype", "use_cache")  # no size
 
 MTP_TYPES = {  # model_type → where the checkpoint counts its MTP layers (config/speculative.py hf_config_override)
     "deepseek_v3": "num_nextn_predict_layers",
@@ -62,7 +68,7 @@ def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
     if method == "draft_model":
         _verify_vocabulary(config, speculative)
     if method == "mtp":
-        _verify_mtp(config, tokens)
+        _verify_mtp(config, speculative)
     if args.pipeline_parallel_size > 1 and (
         method in ("eagle", "eagle3", "medusa") or (method == "mtp" and config.model_type not in WITH_PIPELINE)
     ):
@@ -84,13 +90,18 @@ def _verify_vocabulary(config: ModelConfig, speculative: SpeculativeConfig) -> N
         )
 
 
-def _verify_mtp(config: ModelConfig, tokens: int) -> None:
+def _verify_mtp(config: ModelConfig, speculative: SpeculativeConfig) -> None:
+    drafter, tokens = speculative.draft or config, speculative.num_speculative_tokens
+    if not drafts_by_mtp(drafter):
+        raise EngineArgsError("speculative", f"Unsupported speculative method: 'mtp' for {_type_of(drafter)}")
     if config.model_type not in MTP_TYPES:
         raise EngineArgsError(
             "speculative",
-            f"Unsupported speculative method: 'mtp' for {config.model_type}: \
-MTP layers are planned for {', '.join(MTP_TYPES)}",
+            f"MTP layers beside {config.model_type} are not planned here: they are for {', '.join(MTP_TYPES)}",
+            from_vllm=False,
         )
+    if speculative.draft is not None:
+        _verify_mtp_draft(config, speculative.draft)
     layers = mtp_layers(config)
     if layers < 1:
         raise EngineArgsError(
@@ -98,6 +109,31 @@ MTP layers are planned for {', '.join(MTP_TYPES)}",
         )
     if tokens > layers and tokens % layers:
         raise EngineArgsError("speculative", f"num_speculative_tokens:{tokens} must be divisible by n_predict={layers}")
+
+
+def _verify_mtp_draft(config: ModelConfig, draft: ModelConfig) -> None:
+    """vLLM takes the class from the drafter's config and sizes from the target's; some classes read both."""
+    if config.model_type in WITH_PATTERN and mtp_layers(config) != 1 and draft.model_type in WITH_PATTERN:
+        raise EngineArgsError("speculative", "Only one MTP layer is supported for NemotronH-MTP")
+    is_kin = (_type_of(draft), draft.architecture) == (_type_of(config), config.architecture)
+    reads_both = config.model_type in READ_BOTH
+    if is_kin and mtp_layers(draft) == mtp_layers(config) and (not reads_both or _sizes(draft) == _sizes(config)):
+        return
+    raise EngineArgsError(
+        "speculative",
+        f"MTP layers of another model ({_type_of(draft)}) are not planned here: vLLM 0.26.0 mixes both configs. Leave "
+        "the drafter's model out to draft with the model's own MTP layers.",
+        from_vllm=False,
+    )
+
+
+def _type_of(config: ModelConfig) -> str:
+    """model_type of the whole config: vLLM goes by it."""
+    return str(config.fields.get("model_type", config.model_type))
+
+
+def _sizes(config: ModelConfig) -> dict[str, object]:
+    return {name: value for name, value in config.text_fields.items() if name not in DESCRIBING}
 
 
 def mtp_layers(config: ModelConfig) -> int:
@@ -114,12 +150,12 @@ def drafter_config(config: ModelConfig, args: EngineArgs) -> ModelConfig | None:
         return None
     if speculative.method == "mtp":
         return replace(config, layers=_mtp_step(config) * mtp_layers(config))
-    return speculative.draft
+    return with_windows_of(config, speculative.draft) if speculative.draft is not None else None
 
 
 def _mtp_step(config: ModelConfig) -> tuple[Layer, ...]:
     """Layers of one MTP step. Nemotron-H's follow a pattern of their own, MiMo-V2's attend to the window."""
-    if config.model_type in ("nemotron_h", "nemotron_h_puzzle"):
+    if config.model_type in WITH_PATTERN:
         pattern = config.text_fields.get("mtp_hybrid_override_pattern")
         if not isinstance(pattern, str) or not pattern:
             raise EngineArgsError("speculative", "mtp_hybrid_override_pattern is missing: it says what an MTP step is")

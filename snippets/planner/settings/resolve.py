@@ -75,7 +75,7 @@ def resolve(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> Resolved:
     _verify_align(config, blocks, mode, batching)
     _verify_draft_length(config, args, batching, max_model_len)
     maker = SpecMaker(config, args, cache, blocks, backends)
-    drafter = _drafter(config, args, card, cache, blocks)
+    drafter = _drafter(config, args, card, cache, blocks, skipped)
     disabled, reasons["disable_hybrid_kv_cache_manager"] = _hybrid_manager_off(config, args)
     return Resolved(
         max_model_len=max_model_len,
@@ -215,22 +215,24 @@ def _verify_draft_length(config: ModelConfig, args: EngineArgs, batching: Batchi
 
 
 def _drafter(
-    config: ModelConfig, args: EngineArgs, card: Card, cache: CacheSettings, blocks: Blocks
+    config: ModelConfig, args: EngineArgs, card: Card, cache: CacheSettings, blocks: Blocks, skipped: frozenset[int]
 ) -> tuple[LayerRun, ...]:
-    """The drafter's layers, with the target's block size and cache dtype; it is split as the target is."""
+    """The drafter's layers, with the target's block size, cache dtype and window; it is split as the target is."""
     draft = drafter_config(config, args)
     if draft is None:
         return ()
     for error in layout_errors(draft, replace(args, pipeline_parallel_size=1, decode_context_parallel_size=1)):
         raise EngineArgsError("speculative", f"drafter: {error}")
-    nothing: frozenset[int] = frozenset()
+    is_model = args.speculative is not None and args.speculative.method == "draft_model"
+    if not is_model:  # numbered after the target's layers, so that none is among the skipped
+        skipped = frozenset()
     own = replace(args, attention_backend=None)  # a drafter never inherits it (llm_base_proposer.py:1292)
-    backends = backends_of(draft, own, card, cache.dtype, cache.kv_cache_dtype, nothing)
+    backends = backends_of(draft, own, card, cache.dtype, cache.kv_cache_dtype, skipped)
     maker = SpecMaker(draft, own, cache, blocks, backends)
-    layers = draft.layers
-    if args.speculative is not None and args.speculative.method == "draft_model":  # the last stage builds its share
-        layers = layers[-partition(len(layers), args.pipeline_parallel_size)[-1] :]
-    specs = (maker.spec(item) for layer in layers for item in in_order(layer))
+    numbered = list(enumerate(draft.layers))
+    if is_model:  # the last stage builds its share
+        numbered = numbered[-partition(len(numbered), args.pipeline_parallel_size)[-1] :]
+    specs = (maker.spec(item, i in skipped) for i, layer in numbered for item in in_order(layer))
     return tuple(runs(spec for spec in specs if spec is not None))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from snippets.catalog.gpus import MissingFactError
+from snippets.catalog.gpus import Gpu, MissingFactError
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.estimate import Budget
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
+from snippets.planner.steps.other_cards import NO_BACKEND, plain_line
 from snippets.planner.steps.take import PLENTY, StartError, Steps, cache_at
 from snippets.planner.steps.ways_out import Attempt, sentence, sorted_out
 from snippets.planner.steps.ways_out_memory import for_card, for_memory
@@ -31,7 +32,7 @@ class PlanError:
 
 
 def explain_failure(
-    failure: Exception, config: ModelConfig, args: EngineArgs, steps: Steps, attempt: Attempt
+    failure: Exception, config: ModelConfig, card: Gpu, args: EngineArgs, steps: Steps, attempt: Attempt
 ) -> PlanError:
     """One failed step as a sentence for the person who typed the input."""
     message = str(failure)
@@ -40,8 +41,11 @@ def explain_failure(
     if isinstance(failure, StartError):
         if failure.utilization is not None:
             return PlanError(failure.field, message, _less_of_the_card(failure.utilization, args, attempt))
-        mend = failure.way_out or sentence(for_card(args, steps.budget, attempt), NO_WAY)
+        mend = failure.way_out or sentence(for_card(args, steps.fit, attempt), NO_WAY)
         return PlanError(failure.field, message, mend)
+    if isinstance(failure, EngineArgsError) and failure.field == "gpu" and message.startswith(NO_BACKEND):
+        needed, cards = plain_line(config, args, card)
+        return PlanError("gpu", f"{needed} In vLLM's words: {message}", cards)
     if isinstance(failure, EngineArgsError):
         found = for_setting(failure, config.max_model_len, args, attempt)
         ours = failure.field == "config" or not failure.from_vllm  # an architecture that is not planned here
@@ -60,7 +64,7 @@ def _too_small(failure: CacheError, args: EngineArgs, steps: Steps, attempt: Att
         return PlanError(failure.field, str(failure), "")
     needed = failure.needed_bytes or _needed(steps.resolved)
     budget = steps.budget if not args.kv_cache_memory_bytes and not steps.memory_given else None
-    found = for_memory(failure, needed, args, steps.resolved, budget, attempt)
+    found = for_memory(failure, needed, args, steps, budget, attempt)
     field = "max_model_len" if failure.estimated_max_model_len else _memory_field(args, budget)
     return PlanError(field, str(failure), sentence(found, NO_WAY))
 

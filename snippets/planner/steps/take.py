@@ -9,7 +9,7 @@ from snippets.catalog.gpus import Gpu, MissingFactError
 from snippets.model_config.model_config import ConfigError, ModelConfig
 from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
-from snippets.planner.estimate import Budget, Loaded
+from snippets.planner.estimate import Budget, Fit, Loaded
 from snippets.planner.memory.budget import estimate_budget
 from snippets.planner.memory.free_memory import assumed_free, free_memory_error, largest_utilization, log_gib
 from snippets.planner.memory.from_config import kind_of_card
@@ -17,6 +17,7 @@ from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import CacheError, CacheLayout, CachePlan
 from snippets.planner.steps.drafter_weights import drafter_bytes
+from snippets.planner.steps.fixed_cache import field_of, fit_of, shortage
 from snippets.planner.steps.kept import Kept, all_but_memory, layout
 from snippets.planner.versions import log_lines
 from snippets.planner.weights import stage_sizes
@@ -65,6 +66,7 @@ class Steps:
     cache: CachePlan | None = None
     failures: list[Exception] = field(default_factory=list)
     memory_given: bool = False  # available bytes were given, not estimated
+    fit: Fit | None = None  # of a cache of fixed size
     doubt: StartError | None = None  # what may be refused, where what is free at start is assumed
 
     @property
@@ -106,7 +108,9 @@ def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps
             _check_weights(steps.budgets)
         cache = plan_cache(steps.resolved.stages, steps.available, steps.resolved.limits)
         if given.available is None and steps.budgets:
-            _check_allocation(args, cache, steps.budgets)
+            steps.fit = fit_of(args, cache, steps.budgets, given.free)
+        if steps.fit is not None and (short := shortage(steps.fit)):
+            raise StartError(field_of(args), short)
         steps.cache = cache
     except (StartError, CacheError) as error:
         steps.failures.append(error)
@@ -225,21 +229,5 @@ def _check_weights(budgets: Sequence[Budget]) -> None:
             raise StartError(
                 "tensor_parallel_size",
                 f"CUDA out of memory: the weights take {log_gib(budget.weights_bytes)} GiB of a card with "
-                f"{log_gib(budget.total_bytes)} GiB.",
-            )
-
-
-def _check_allocation(args: EngineArgs, cache: CachePlan, budgets: Sequence[Budget]) -> None:
-    """A cache of fixed size is not measured against the card by vLLM: allocating it fails."""
-    if not args.kv_cache_memory_bytes and args.num_gpu_blocks_override is None:
-        return
-    allocated = cache.num_gpu_blocks * cache.bytes_per_block
-    for budget in budgets:
-        held = budget.weights_bytes + allocated
-        if held > budget.total_bytes:
-            field = "kv_cache_memory_bytes" if args.num_gpu_blocks_override is None else "num_gpu_blocks_override"
-            raise StartError(
-                field,
-                f"CUDA out of memory: weights and KV cache take {log_gib(held)} GiB of a card with "
                 f"{log_gib(budget.total_bytes)} GiB.",
             )

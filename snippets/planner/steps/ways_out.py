@@ -9,7 +9,7 @@ from typing import Literal
 from snippets.planner.cache import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.specs import CacheError
-from snippets.planner.steps.take import Steps
+from snippets.planner.steps.take import StartError, Steps
 from snippets.planner.weights.errors import WeightsError
 
 Attempt = Callable[[EngineArgs], Steps]  # the steps with these arguments
@@ -19,6 +19,7 @@ MAX_CARDS = 16
 
 ONE, MANY = "This works: ", "These work, each alone: "
 DOUBTFUL = "Not at the low end of the estimated memory, only as expected: "
+NOT_SURE = "CUDA out of memory at the high end of what is estimated."
 TAKEN = "vLLM takes these, but the memory is then too small: "
 
 
@@ -45,7 +46,7 @@ def failure_at(end: End, steps: Steps) -> Exception | None:
         plan_cache(steps.resolved.stages, lows, steps.resolved.limits)
     except CacheError as error:
         return error
-    return None
+    return StartError("", NOT_SURE) if steps.fit is not None and not steps.fit.is_sure else None
 
 
 def sorted_out(proposals: Iterable[Proposal], attempt: Attempt) -> Ways:

@@ -7,26 +7,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from snippets.planner.engine_args import EngineArgs
-from snippets.planner.estimate import Budget
+from snippets.planner.estimate import Budget, Fit
 from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheError
+from snippets.planner.steps.take import Steps
 from snippets.planner.steps.ways_out import MAX_CARDS, Attempt, End, Proposal, Ways, failure_at
+from snippets.units import MIB
 
 FEW_TOKENS = 2048  # a server rarely runs with less
 MOST_UTILIZATION = 0.95  # above, too little is left for the driver and for graphs outside the budget
 
 
 def for_memory(
-    error: CacheError, needed_bytes: int, args: EngineArgs, resolved: Resolved, budget: Budget | None, attempt: Attempt
+    error: CacheError, needed_bytes: int, args: EngineArgs, steps: Steps, budget: Budget | None, attempt: Attempt
 ) -> Ways:
     """Ways to let one request in, cheapest first. `needed_bytes` for it on one rank; 0 where that is not known.
 
-    `budget` is None where the available memory was given.
+    `budget` is None where the memory of the cache was given, or fixed.
     """
+    resolved = steps.resolved
+    assert resolved is not None
     low = failure_at("low", attempt(args))
     least = low if isinstance(low, CacheError) else error  # its estimate of a length that fits is shorter
     sure = _at("low", needed_bytes, args, resolved, budget, attempt, least)
-    if budget is None:
+    if steps.memory_given:
         return Ways(tuple(sure.values()))
     doubtful = _at("expected", needed_bytes, args, resolved, budget, attempt, error, but=set(sure))
     cards = more_cards(args, attempt)
@@ -80,6 +84,7 @@ def _more_blocks(error: CacheError, args: EngineArgs) -> Iterator[Proposal]:
 def _more_memory(end: End, needed: int, args: EngineArgs, budget: Budget | None) -> Iterator[Proposal]:
     if args.kv_cache_memory_bytes and needed:
         yield replace(args, kv_cache_memory_bytes=needed), f"--kv-cache-memory-bytes {needed}"
+        yield replace(args, kv_cache_memory_bytes=None), "leave --kv-cache-memory-bytes out"
     elif budget is not None and needed:
         left = budget.available.low if end == "low" else budget.available.expected
         beside = budget.requested_bytes - left  # weights, activations, graphs, CUDA context
@@ -121,17 +126,37 @@ def more_cards(args: EngineArgs, attempt: Attempt) -> Ways:
     return Ways((), (doubtful,) if doubtful else ())
 
 
-def for_card(args: EngineArgs, budget: Budget | None, attempt: Attempt) -> Ways:
+def for_card(args: EngineArgs, fit: Fit | None, attempt: Attempt) -> Ways:
     """Ways when weights, or weights and a cache of fixed size, exceed the card."""
-    found = []
-    if args.kv_cache_memory_bytes and budget is not None:
-        beside = budget.weights_bytes + budget.activation.high + budget.non_torch.high + budget.cuda_graphs.high
-        fits = budget.total_bytes - beside
-        if fits > 0 and failure_at("low", attempt(replace(args, kv_cache_memory_bytes=fits))) is None:
-            found.append(f"--kv-cache-memory-bytes {fits}")
-    if args.num_gpu_blocks_override is not None:
-        without = attempt(replace(args, num_gpu_blocks_override=None))
-        if failure_at("low", without) is None:
-            found.append("leave --num-gpu-blocks-override out")
+    found = [
+        words for changed, words in _smaller_fixed(args, fit, attempt) if failure_at("low", attempt(changed)) is None
+    ]
     cards = more_cards(args, attempt)
     return Ways((*found, *cards.sure), cards.doubtful)
+
+
+def _smaller_fixed(args: EngineArgs, fit: Fit | None, attempt: Attempt) -> Iterator[Proposal]:
+    """The largest cache that surely fits, with a context that it holds, or none of fixed size."""
+    if fit is None:
+        return
+    override, size = args.num_gpu_blocks_override, fit.largest_cache_bytes // MIB * MIB
+    if override is not None:
+        blocks = size * override // fit.cache_bytes
+        if blocks > 0:
+            smaller = replace(args, num_gpu_blocks_override=blocks)
+            yield _with_length(smaller, f"--num-gpu-blocks-override {blocks}", attempt)
+        yield replace(args, num_gpu_blocks_override=None), "leave --num-gpu-blocks-override out"
+    else:
+        if size > 0:
+            smaller = replace(args, kv_cache_memory_bytes=size)
+            yield _with_length(smaller, f"--kv-cache-memory-bytes {size}", attempt)
+        yield replace(args, kv_cache_memory_bytes=None), "leave --kv-cache-memory-bytes out"
+
+
+def _with_length(smaller: EngineArgs, words: str, attempt: Attempt) -> Proposal:
+    """A smaller cache; where it holds no request, with the length that it holds."""
+    failure = failure_at("low", attempt(smaller))
+    length = failure.estimated_max_model_len if isinstance(failure, CacheError) else 0
+    if length < 1:
+        return smaller, words
+    return replace(smaller, max_model_len=length), f"{words} --max-model-len {length}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig
@@ -10,7 +11,7 @@ from snippets.planner.settings.layers import partition
 from snippets.planner.weights.counting import Counting
 from snippets.planner.weights.drafter import num_mtp_layers
 from snippets.planner.weights.layers import LayerKind, layer_kinds
-from snippets.planner.weights.parts.rotary import rotary_bytes
+from snippets.planner.weights.parts.rotary import Table, rotary_tables, turn_alike
 from snippets.planner.weights.rank import HOPPER, counting_of, draft_args
 from snippets.units import GIB
 
@@ -49,12 +50,17 @@ def beside_weights(
     for stage, count in enumerate(counts):
         mine = kinds[start : start + count]
         buffers = _buffers(c, mine, max_num_batched_tokens, stage == len(counts) - 1)
-        tables = rotary_bytes(c, mine, args.enforce_eager)
+        tables = rotary_tables(c, mine, args.enforce_eager)
         copies = sum(mla_copy(c, kind) for kind in mine)
-        stages.append(Beside(tables if tables >= _SHOWN else 0, copies, buffers))
+        stages.append(Beside(_shown(tables), copies, buffers))
         start += count
-    stages[-1] += _of_drafter(c, args, kinds, max_num_batched_tokens, compute_capability)
+    stages[-1] += _of_drafter(c, args, mine, max_num_batched_tokens, compute_capability)
     return tuple(stages)
+
+
+def _shown(tables: Collection[Table]) -> int:
+    size = sum(table.num_bytes for table in tables)
+    return size if size >= _SHOWN else 0
 
 
 def mla_copy(c: Counting, kind: LayerKind) -> int:
@@ -87,7 +93,10 @@ def _of_drafter(
     batched_tokens: int,
     compute_capability: tuple[int, int],
 ) -> Beside:
-    """A draft model's own; MTP layers turn by the target's table and pick into its buffer."""
+    """A draft model's own; MTP layers turn by the target's table and pick into its buffer.
+
+    `kinds`: the target's layers on the last stage. A draft model that turns as they do takes their table too.
+    """
     spec = args.speculative
     if spec is None or spec.method not in ("mtp", "draft_model"):
         return Beside()
@@ -97,4 +106,11 @@ def _of_drafter(
         return Beside(mla_copies=copies * num_mtp_layers(c))
     if spec.draft is None:
         return Beside()
-    return beside_weights(spec.draft, draft_args(c.config, args, compute_capability), batched_tokens)[-1]
+    own = draft_args(c.config, args, compute_capability)
+    beside = beside_weights(spec.draft, own, batched_tokens, compute_capability)[-1]
+    draft = counting_of(spec.draft, own, compute_capability)
+    if not turn_alike(c, draft):
+        return beside
+    mine = layer_kinds(draft)[-partition(len(spec.draft.layers), args.pipeline_parallel_size)[-1] :]
+    there = rotary_tables(c, kinds, args.enforce_eager)
+    return replace(beside, rotary_tables=_shown(rotary_tables(draft, mine, args.enforce_eager) - there))

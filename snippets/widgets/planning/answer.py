@@ -7,6 +7,7 @@ from typing import Literal
 
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.plan import Plan
+from snippets.planner.report.answer import fit_words
 from snippets.planner.report.simultaneous import requests_at_once
 from snippets.planner.specs import CachePlan
 from snippets.units import GIB, KIB, MIB, count, gib, kib, mib
@@ -78,7 +79,7 @@ def verdict(answer: Answered | None) -> Verdict:
         return "refused" if any(error.from_vllm for error in plan.errors) else "missing"
     if not plan.cache.groups:
         return "no cache"
-    return "tight" if plan.budget is not None and plan.cache_low is None else "fits"
+    return "tight" if plan.cache_low is None else "fits"
 
 
 def headline(answer: Answered | None) -> str:
@@ -112,7 +113,9 @@ def surely(answer: Answered | None) -> str:
     memory, most = int(plan.cache.max_concurrency), plan.resolved.max_num_seqs
     capped = [say("capped", memory=count(memory), most=count(most))] if memory > most else []
     low, high = _at_once(plan.cache_low, plan), _at_once(plan.cache_high, plan)
-    if plan.budget is None:
+    if plan.fit is not None:
+        bar = fit_words(plan.fit)
+    elif plan.budget is None:
         bar = WORDS["given"]
     elif found == "tight":
         bar = say("tight detail", high=requests(high))
@@ -221,4 +224,6 @@ def _tokens(plan: Plan | None) -> Readout:
     if plan is None or plan.cache is None or not plan.cache.groups:
         return Readout("tokens", WORDS["tokens"], WORDS["none"], "", "kv")
     low, high = (end.kv_cache_size_tokens if end else None for end in (plan.cache_low, plan.cache_high))
+    if plan.fit is not None:
+        low = high  # its size is known; whether it fits is not
     return Readout("tokens", WORDS["tokens"], count(plan.cache.kv_cache_size_tokens), "tokens", "kv", _ends(low, high))

@@ -74,7 +74,7 @@ def _kind(surely: str, plan: Plan) -> str:
     """What the buttons of a sentence promise."""
     if surely.startswith(TAKEN):
         return "taken"
-    return "works" if plan.budget else "works given"
+    return "works" if plan.budget or plan.args.kv_cache_memory_bytes else "works given"
 
 
 def weights_button() -> Element:

@@ -89,6 +89,65 @@ def test_a_cache_of_fixed_size_beyond_the_card_is_out_of_memory() -> None:
     assert all(not make_plan(LLAMA, RTX_4090, args).errors for args in ways(made, made.errors[0].way_out))
 
 
+def rest(made: Plan) -> list[int]:
+    """Low, expected and high bytes of what is neither weights nor cache."""
+    assert made.budget is not None
+    parts = (made.budget.activation, made.budget.non_torch, made.budget.cuda_graphs)
+    return [sum(getattr(part, end) for part in parts) for end in ("low", "expected", "high")]
+
+
+def test_a_cache_of_fixed_size_stands_beside_weights_and_what_a_step_needs() -> None:
+    beside = rest(plan(max_model_len=8192))
+    made = plan(max_model_len=8192, kv_cache_memory_bytes=8 * GIB)  # 14.99 + 8 GiB leave 0.65 of 23.64
+    assert made.fit is not None
+    held = [made.fit.held.low, made.fit.held.expected, made.fit.held.high]
+    assert held == [LLAMA_WEIGHTS + 8 * GIB + size for size in beside]
+    assert held[1] <= made.fit.room_bytes < held[2]
+    assert made.cache is not None and made.cache_low is None and made.cache_high == made.cache  # may fit
+
+
+@pytest.mark.parametrize("size", [0.5 * GIB, 7 * GIB, 8 * GIB, 8.6 * GIB, 9 * GIB])
+@pytest.mark.parametrize("by_blocks", [False, True])
+def test_a_fixed_cache_surely_fits_may_fit_or_does_not(size: float, by_blocks: bool) -> None:
+    blocks = int(size) // 2**21
+    override, num_bytes = (blocks, None) if by_blocks else (None, blocks * 2**21)
+    made = plan(max_model_len=2048, num_gpu_blocks_override=override, kv_cache_memory_bytes=num_bytes)
+    _, expected, high = (LLAMA_WEIGHTS + blocks * 2**21 + more for more in rest(plan(max_model_len=2048)))
+    total = round(23.64 * GIB)
+    assert (made.cache is None) == (expected > total)
+    assert (made.cache_low is None) == (high > total)
+    for each in ways(made, made.errors[0].way_out) if made.errors else []:
+        again = make_plan(LLAMA, RTX_4090, each)
+        assert again.errors == () and again.cache_low is not None, each
+
+
+def test_a_larger_cache_is_no_way_out_where_it_leaves_nothing_for_a_step() -> None:
+    made = plan(max_model_len=70_700, kv_cache_memory_bytes=GIB)  # 8.63 GiB beside 14.99 of 23.64
+    assert made.errors and "--kv-cache-memory-bytes" not in made.errors[0].way_out
+    for each in ways(made, made.errors[0].way_out):
+        assert make_plan(LLAMA, RTX_4090, each).cache_low is not None, each
+
+
+def test_64_gib_of_cache_do_not_fit_an_h100_beside_15_gib_of_weights() -> None:
+    made = make_plan(LLAMA, gpu("h100-80gb"), EngineArgs(kv_cache_memory_bytes=64 * GIB))
+    assert made.errors[0].message.startswith("CUDA out of memory, at the start or in the first full step")
+    found = re.search(r"--kv-cache-memory-bytes (\d+)", made.errors[0].way_out)
+    assert found is not None and 60 * GIB < int(found[1]) < 64 * GIB
+
+
+def test_what_others_hold_is_no_room_for_a_fixed_cache() -> None:
+    made = plan({"free_bytes": 20 * GIB}, max_model_len=8192, kv_cache_memory_bytes=6 * GIB, gpu_memory_utilization=0.8)
+    assert made.errors[0].message == (
+        "CUDA out of memory: weights and KV cache take 20.99 GiB of a card with 20.0 GiB free."
+    )
+
+
+def test_a_fixed_cache_on_an_unknown_card_is_said_to_be_unmeasured() -> None:
+    made = make_plan(LLAMA, None, EngineArgs(max_model_len=8192, kv_cache_memory_bytes=2 * GIB))
+    assert made.cache is not None
+    assert any(note.startswith("Whether weights, cache and the rest fit the card is not known") for note in made.notes)
+
+
 def test_blocks_beyond_the_card_are_out_of_memory_and_no_plan() -> None:
     made = plan(max_model_len=8192, num_gpu_blocks_override=10**6)  # of 2 MiB each
     assert made.errors[0].field == "num_gpu_blocks_override"

@@ -1,4 +1,4 @@
-"""Model classes that vLLM 0.26.0 serves; every other name is refused as vLLM refuses it."""
+"""Model classes that vLLM 0.26.0 serves; a name of none of them is not planned, one that was dropped is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMED_BY_TYPE = ("deepseek_vl_v2",)  # vLLM's own config class names the archite
 
 
 def verify_architecture(config: ModelConfig) -> None:
-    """Refuse a class vLLM 0.26.0 does not have (registry.py _raise_for_unsupported)."""
+    """Refuse a class vLLM 0.26.0 dropped (registry.py _raise_for_unsupported), and do not plan one it does not have."""
     name = config.architecture
     if name in class_defaults().served or (not name and config.fields.get("model_type") in NAMED_BY_TYPE):
         return
@@ -25,6 +25,7 @@ def verify_architecture(config: ModelConfig) -> None:
         raise EngineArgsError("architectures", "No model architectures are specified: add architectures to the config")
     raise EngineArgsError(
         "architectures",
-        f"Model architectures [{name!r}] are not supported for now. vLLM 0.26.0 has no class of that name; what its "
-        "Transformers fallback would cache is not planned here.",
+        f"{name} is not planned here: vLLM 0.26.0 has no class of that name. Whether its Transformers fallback takes the "
+        "model, and what that would cache, is not in config.json.",
+        from_vllm=False,
     )

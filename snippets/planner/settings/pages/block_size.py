@@ -156,7 +156,9 @@ def kv_heads_per_rank(total: int, tensor_parallel_size: int) -> int:
 
 
 def first_state(config: ModelConfig) -> StateCache:
-    """The state of the first recurrent layer; a model has one kind."""
+    """The state of the first recurrent layer, or the one that none keeps; a model has one kind."""
+    if config.idle_state is not None:
+        return config.idle_state
     return next(cache for layer in config.layers for cache in layer if isinstance(cache, StateCache))
 
 

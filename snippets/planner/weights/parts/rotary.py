@@ -2,30 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import ceil
+from typing import NamedTuple
 
-from snippets.model_config.model_config import AttentionCache
+from snippets.model_config.model_config import AttentionCache, Layer
 from snippets.planner.weights.counting import FP32, Counting
 from snippets.planner.weights.layers import LayerKind
 
 _WINDOWS = ("sliding", "chunked")
 _ROTATED = ("full", "mla", "sliding_mla", *_WINDOWS)
 _VIDEO_POSITIONS = 4  # mrope.py:238: times max_position_embeddings
+_SPEED = (
+    *("max_position_embeddings", "rope_theta", "rope_parameters", "rope_scaling", "rope_local_base_freq"),
+    *("partial_rotary_factor", "rotary_pct", "sliding_window"),
+)  # fields that decide how fast a head turns, and how far
 Rope = Mapping[str, object]
 
 
+class Table(NamedTuple):
+    """One table: layers with an equal one share it."""
+
+    turn: str  # what sets its numbers apart from those of a table of equal size
+    rows: int
+    columns: int
+    number_bytes: int
+
+    @property
+    def num_bytes(self) -> int:
+        return self.rows * self.columns * self.number_bytes
+
+
 def rotary_bytes(c: Counting, kinds: tuple[LayerKind, ...], is_eager: bool = False) -> int:
-    """The tables of these layers: those that turn alike share one. `is_eager`: --enforce-eager."""
-    caches = {cache for kind in kinds for cache in kind.mixer if isinstance(cache, AttentionCache)}
-    rotated = [cache for cache in caches if cache.kind in _ROTATED and not _is_still(c, cache)]
+    """The tables of these layers. `is_eager`: --enforce-eager."""
+    return sum(table.num_bytes for table in rotary_tables(c, kinds, is_eager))
+
+
+def rotary_tables(c: Counting, kinds: tuple[LayerKind, ...], is_eager: bool = False) -> frozenset[Table]:
+    """The different ones among these layers."""
     positions = c.text.optional_integer("max_position_embeddings")
-    if c.recipe.rotary == "none" or not rotated or positions is None:
-        return 0
-    tables = {_table(c, cache, positions, is_eager) for cache in rotated}
-    # the indexer turns halves instead of pairs; compressed and plain layers of DeepSeek-V4 have bases of their own
-    twice = c.recipe.moe == "deepseek_v4" or any(cache.kind == "indexer" for cache in caches)
-    return sum(rows * width * size for _, rows, width, size in tables) * (2 if twice else 1)
+    if c.recipe.rotary == "none" or positions is None:
+        return frozenset()
+    return frozenset(table for mixer in {kind.mixer for kind in kinds} for table in _of(c, mixer, positions, is_eager))
+
+
+def turn_alike(c: Counting, other: Counting) -> bool:
+    """Whether equal tables of two models hold the same numbers (get_rope's key: a process keeps one of each)."""
+    same = all(c.text.raw(name) == other.text.raw(name) for name in _SPEED)
+    return same and c.config.architecture == other.config.architecture
+
+
+def _of(c: Counting, mixer: Layer, positions: int, is_eager: bool) -> Iterator[Table]:
+    caches = [cache for cache in mixer if isinstance(cache, AttentionCache)]
+    kinds = {cache.kind for cache in caches}
+    for cache in caches:
+        if cache.kind not in _ROTATED or _is_still(c, cache):
+            continue
+        table = _table(c, cache, positions, is_eager)
+        if c.recipe.moe == "deepseek_v4":  # compressed and plain layers have bases of their own
+            yield table._replace(turn="compressed" if "compressor" in kinds else "plain")
+            continue
+        yield table
+        # the indexer turns halves instead of pairs, unless its config says otherwise (deepseek_v2.py:1110)
+        if "indexer" in kinds and not c.text.flag("indexer_rope_interleave"):
+            yield table._replace(turn="indexer")
 
 
 def _is_still(c: Counting, cache: AttentionCache) -> bool:
@@ -33,8 +73,7 @@ def _is_still(c: Counting, cache: AttentionCache) -> bool:
     return c.recipe.rotary == "windows" and cache.kind not in _WINDOWS and bool(c.text.raw("sliding_window"))
 
 
-def _table(c: Counting, cache: AttentionCache, positions: int, is_eager: bool) -> tuple[bool, int, int, int]:
-    """(the windows' own, rows, columns, bytes of a number)."""
+def _table(c: Counting, cache: AttentionCache, positions: int, is_eager: bool) -> Table:
     own = cache.kind in _WINDOWS and (c.recipe.rotary == "by_kind" or _has_own_base(c))
     rope = _rope(c, cache, own)
     kind = _kind(rope)
@@ -45,7 +84,8 @@ def _table(c: Counting, cache: AttentionCache, positions: int, is_eager: bool) -
     in_32_bits = c.recipe.moe in ("gpt_oss", "deepseek_v4")  # gpt_oss.py:94, deepseek_scaling_rope.py:240
     if cache.kind == "mla" and kind == "yarn" and is_eager:  # FlashInfer's kernel turns (deepseek_scaling_rope.py:61)
         in_32_bits = True
-    return own, _rows(rope, kind, positions), width, FP32 if in_32_bits else c.plain_bytes
+    size = FP32 if in_32_bits else c.plain_bytes
+    return Table("windows" if own else "", _rows(rope, kind, positions), width, size)
 
 
 def _has_own_base(c: Counting) -> bool:
@@ -79,7 +119,7 @@ def _rows(rope: Rope, kind: str, positions: int) -> int:
     trained = original if isinstance(original, int) else positions
     if "mrope_section" in rope:
         return positions * _VIDEO_POSITIONS
-    if kind in ("linear", "dynamic", "ntk"):
+    if kind == "linear":  # dynamic and ntk change the speed of turning alone
         return ceil(positions * scale)
     if kind == "yarn":
         return ceil(trained * scale)

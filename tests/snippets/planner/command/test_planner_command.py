@@ -221,16 +221,78 @@ def test_a_terminal_without_arrows_gets_escapes_not_a_traceback() -> None:
 
 def test_layouts_on_four_cards_list_what_fits_and_what_is_refused(capsys: Streams) -> None:
     # 28 query heads and 4 KV heads: 4 cards divide both
-    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "4", "--json"]) == 1
+    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "4", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["layouts"]
     plain = [row for row in rows if row["decode_context_parallel_size"] == 1]
     sizes = {(r["tensor_parallel_size"], r["pipeline_parallel_size"], r["data_parallel_size"]): r for r in plain}
     assert set(sizes) == {(4, 1, 1), (2, 2, 1), (2, 1, 2), (1, 4, 1), (1, 2, 2), (1, 1, 4)}
     assert sizes[4, 1, 1]["state"] == "fits" and sizes[1, 1, 4]["state"] == "too small"
-    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "3"]) == 1
-    text = capsys.readouterr().out
+    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--layouts", "3"]) == 0
+    streams = capsys.readouterr()
+    text = streams.out
+    assert streams.err == "" and text.startswith("Layouts on 3 × RTX 3060 12 GB")  # one card alone was not asked about
+    assert text.endswith("vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 8000 --pipeline-parallel-size 3\n")
     assert "Refused: TP 3 PP 1 DP 1.\n  Total number of attention heads (28) must be divisible by" in text
     assert "Too small, 1 of them; nearest first:" in text  # three replicas of one card
+
+
+def test_layouts_answer_for_the_traffic_and_the_price(capsys: Streams) -> None:
+    line = ["qwen2.5-7b", "--gpu", "rtx-3060", "--max-model-len", "8k", "--prompt-len", "1000", "--output-len", "100"]
+    assert main([*line, "--price-per-hour", "0.2", "--layouts", "2", "--json"]) == 0
+    rows = {row["tensor_parallel_size"]: row for row in json.loads(capsys.readouterr().out)["layouts"][:2]}
+    one = [*line, "--price-per-hour", "0.2", "-tp", "2", "--json"]
+    assert main(one) == 0
+    alone = json.loads(capsys.readouterr().out)  # a layout answers as its own line does
+    assert rows[2]["requests_in_flight"] == alone["requests_in_flight"] and rows[2]["bounds"] == alone["bounds"]
+    assert main([*line, "--price-per-hour", "0.2", "--layouts", "2"]) == 0
+    text = capsys.readouterr().out
+    assert "without preemption" in text and "per million at least" in text
+    assert "The cheapest at best, to paste:\nvllm serve Qwen/Qwen2.5-7B-Instruct" in text
+
+
+def test_layouts_of_which_none_starts_are_exit_code_1(capsys: Streams) -> None:
+    assert main(["llama-3.1-405b", "--gpu", "rtx-3060", "--layouts", "2"]) == 1
+    streams = capsys.readouterr()
+    assert streams.out.startswith("Layouts on 2 ×") and "vllm serve" not in streams.out
+    assert "The line as typed:\nvLLM 0.26.0 would refuse to start." in streams.out and streams.err
+
+
+def test_the_headline_says_that_each_replica_holds_as_much(config: Path, capsys: Streams) -> None:
+    assert main([str(config), *EIGHT_K, "--available-kv-gib", "4", "-dp", "8"]) == 0
+    assert "4 requests of 8,192 tokens at once on each of 8 replicas, 32 in all.\n" in capsys.readouterr().out
+
+
+def test_a_price_without_a_plan_is_not_passed_over_in_silence(capsys: Streams) -> None:
+    assert main(["qwen2.5-7b", "--gpu", "rtx-3060", "--price-per-hour", "2"]) == 1
+    assert "Lengths and a price are answered for a plan that starts" in capsys.readouterr().out
+
+
+def test_an_architecture_that_is_not_known_here_is_no_claim_about_vllm(tmp_path: Path, capsys: Streams) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA | {"architectures": ["FooForCausalLM"], "model_type": "foo"}))
+    assert main([str(path), *EIGHT_K]) == 2
+    streams = capsys.readouterr()
+    assert streams.out.startswith("There is no plan: this model is not planned here.\n")
+    assert "FooForCausalLM is not planned here: vLLM 0.26.0 has no class of that name." in streams.err
+    assert "would refuse" not in streams.out + streams.err
+
+
+def test_a_card_without_a_kernel_is_told_what_the_model_needs_first(capsys: Streams) -> None:
+    """Sparse MLA: FLASHMLA_SPARSE runs on 9.x and 10.x, FLASHINFER_MLA_SPARSE_SM120 on 12.x (v1/attention/backends)."""
+    assert main(["glm-5.1", "--gpu", "rtx-4090"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("gpu: This model's attention needs compute capability 9.0, 10.0, 12.0 or 12.1; ")
+    assert said.index("this card has 8.9. In vLLM's words: No valid attention backend found") < said.index(
+        "Cards that have"
+    )
+    assert "H200 141 GB" in said and "RTX 4090" not in said
+
+
+def test_weights_beyond_the_card_may_be_had_in_fewer_bits(capsys: Streams) -> None:
+    assert main(["gemma-3-27b", "--gpu", "rtx-4090"]) == 1
+    assert "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ)" in capsys.readouterr().err
+    assert main(["qwen3-32b-fp8", "--gpu", "rtx-4090"]) == 1
+    assert "8 or 4 bits" not in capsys.readouterr().err
 
 
 def test_layouts_on_no_cards_are_exit_code_2(capsys: Streams) -> None:

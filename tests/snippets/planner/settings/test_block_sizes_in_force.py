@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from snippets.catalog.configs import catalog_config
 from snippets.catalog.gpus import gpu
+from snippets.model_config.read import read_config
+from snippets.planner.cache.plan import plan_cache
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.resolved import Resolved
 from snippets.planner.settings import resolve
 from snippets.planner.specs import LayerSpec
+from snippets.units import GIB
 
 
 def on(card: str, model: str, **args: object) -> Resolved:
@@ -92,3 +97,31 @@ def test_modes_of_states_with_prefix_caching() -> None:
     aligned = on("h100-80gb", "qwen3-next-80b-a3b", enable_prefix_caching=True)
     assert aligned.mamba_cache_mode == "align"
     assert spec(aligned, "mamba").block_size == aligned.block_size
+
+
+GRANITE_4_8B = {
+    "architectures": ["GraniteMoeHybridForCausalLM"], "model_type": "granitemoehybrid", "hidden_size": 4096,
+    "intermediate_size": 12800, "shared_intermediate_size": 12800, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "num_hidden_layers": 40, "layer_types": ["attention"] * 40, "mamba_d_conv": 4, "mamba_d_head": 64,
+    "mamba_d_state": 256, "mamba_expand": 2, "mamba_n_groups": 1, "mamba_n_heads": 128, "mamba_chunk_size": 256,
+    "num_experts_per_tok": 0, "num_local_experts": 0, "max_position_embeddings": 131_072, "vocab_size": 100_352,
+    "torch_dtype": "bfloat16", "tie_word_embeddings": True,
+}  # fmt: skip  # the published granite-4-8b-dense-hybrid
+
+
+@pytest.mark.parametrize(
+    ("args", "gib", "block_size", "in_flight", "tokens"),
+    [
+        ({"tensor_parallel_size": 2}, 60, 1040, 16_384, 780_239),
+        ({"pipeline_parallel_size": 2, "kv_cache_dtype": "fp8"}, 7, 2080, 16_384, 180_224),
+    ],
+)  # answers of vLLM's own classes (tests/oracle/model_oracle.py)
+def test_granite_4_without_mamba_is_a_hybrid_to_vllm(
+    args: dict[str, Any], gib: int, block_size: int, in_flight: int, tokens: int
+) -> None:
+    resolved = resolve(read_config(GRANITE_4_8B), EngineArgs(**args), gpu("h100-80gb"))
+    assert (resolved.block_size, resolved.enable_prefix_caching) == (block_size, False)
+    assert resolved.limits.max_in_flight_tokens == in_flight
+    assert (
+        plan_cache(resolved.stages, [gib * GIB] * len(resolved.stages), resolved.limits).kv_cache_size_tokens == tokens
+    )

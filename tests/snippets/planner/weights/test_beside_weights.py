@@ -62,13 +62,47 @@ def test_each_stage_copies_its_own_layers_and_the_last_the_drafter_s() -> None:
 
 
 def test_scaled_positions_are_counted_after_scaling() -> None:
-    """By hand, as get_rope makes them: Phi-3's two tables, dynamic and plain ones; 128 columns of 2 bytes."""
+    """As get_rope makes them: Phi-3's two tables, linear and YaRN's longer ones; 128 columns of 2 bytes.
+
+    Dynamic and ntk scaling change the base alone: vLLM's classes hold 8,192 rows for Llama 3 with a factor of 16.
+    """
     fields = {**catalog_config("llama-3-8b").fields, "max_position_embeddings": 131_072}
     for rope, rows in (
         ({"type": "longrope", "original_max_position_embeddings": 4096}, 4096 + 131_072),
-        ({"rope_type": "dynamic", "factor": 2.0}, 2 * 131_072),
+        ({"rope_type": "dynamic", "factor": 2.0}, 131_072),
+        ({"rope_type": "ntk", "factor": 2.0}, 131_072),
+        ({"rope_type": "linear", "factor": 2.0}, 2 * 131_072),
         ({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768}, 4 * 32_768),
         (None, 131_072),
     ):
         config = read_config({**fields, "rope_scaling": rope})
         assert beside_weights(config, EngineArgs(), BATCH)[0].rotary_tables == rows * 128 * 2
+
+
+def test_a_table_in_32_bits_under_dynamic_scaling_is_that_of_vllm_s_class() -> None:
+    """model_oracle.py with tables counted: 4,194,304 bytes for 8,192 positions, so 16 times as much for 131,072."""
+    scaled = {"rope_scaling": {"rope_type": "dynamic", "factor": 16.0}, "max_position_embeddings": 131_072}
+    config = read_config({**catalog_config("llama-3-8b").fields, **scaled})
+    assert beside_weights(config, EngineArgs(dtype="float32"), BATCH)[0].rotary_tables == 16 * 4_194_304
+
+
+def test_a_stage_without_plain_layers_has_no_table_for_them() -> None:
+    """DeepSeek-V4-Flash's classes on three stages: layers without a compressor are among the first only."""
+    args = EngineArgs(pipeline_parallel_size=3, kv_cache_dtype="fp8")
+    stages = beside_weights(catalog_config("deepseek-v4-flash"), args, BATCH)
+    assert [stage.rotary_tables for stage in stages] == [536_870_912, 268_435_456, 268_435_456]
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "tables"),
+    [
+        ("llama-3.1-70b", "llama-3.1-405b", 33_554_432),  # equal settings: get_rope finds the target's table
+        ("llama-3.1-70b", "llama-3.2-1b", 33_554_432 + 16_777_216),  # heads of another size
+        ("gemma-3-27b", "gemma-3-1b", 301_989_888 + 33_554_432),  # another length
+    ],
+)
+def test_a_drafter_that_turns_like_its_target_takes_its_table(target: str, draft: str, tables: int) -> None:
+    """Tables of each of vLLM's classes alone are given; those of equal settings are one (_ROPE_DICT)."""
+    speculative = SpeculativeConfig("draft_model", 3, catalog_config(draft))
+    args = EngineArgs(tensor_parallel_size=8, speculative=speculative)
+    assert beside_weights(catalog_config(target), args, BATCH)[-1].rotary_tables == tables
