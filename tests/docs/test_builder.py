@@ -33,6 +33,8 @@ def build(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "docs_dir": "docs",
         "site_dir": "site",
         "nav": ["index.md"],
+        "extra_css": [],
+        "extra_javascript": [],
         "theme": {"custom_dir": str(ROOT / "overrides")},
         "hooks": [str(ROOT / hook) for hook in SETTINGS.get("hooks", [])],
     }
@@ -54,7 +56,7 @@ def test_notebooks_and_the_hooks_that_the_decision_names_are_all_that_the_succes
     plugins = {plugin if isinstance(plugin, str) else next(iter(plugin)) for plugin in SETTINGS["plugins"]}
     assert plugins <= {"search", "markdown-exec", "mkdocs-jupyter"}
     decision = (ROOT / "adr" / "0003-mkdocs-and-material.md").read_text(encoding="utf-8")
-    assert set(SETTINGS["hooks"]) == set(re.findall(r"tools/\w+\.py", decision))
+    assert set(SETTINGS["hooks"]) == set(re.findall(r"`(tools/\w+\.py)`", decision))
 
 
 def test_site_address_and_repository_come_from_the_environment() -> None:
