@@ -36,6 +36,8 @@ def build(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "docs_dir": "docs",
         "site_dir": "site",
         "nav": ["index.md"],
+        "extra_css": [],
+        "extra_javascript": [],
         "theme": {"custom_dir": str(ROOT / "overrides")},
         "hooks": [str(ROOT / hook) for hook in SETTINGS.get("hooks", [])],
     }
