@@ -93,7 +93,8 @@ def _plan(values: argparse.Namespace) -> int:
     model = read_model(given)
     drafting, drafter = speculative(values)
     args = engine_args(values, speculative=drafting)
-    known = Given(*(_bytes(getattr(values, name)) for name in GIVEN))
+    available, weights, total, free = (_bytes(getattr(values, name)) for name in GIVEN)
+    known = Given(available, weights, total, free)
     _check_free(known, card)
 
     def planned(asked: EngineArgs) -> Plan:
