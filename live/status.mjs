@@ -47,10 +47,12 @@ export class Status {
     this.#root.dataset.phase = shown;
     const isRefused = shown === "ready" && this.#root.hasAttribute("data-refused");
     const why = broken || reason || this.#words("unreachable");
+    const isLate = shown === "ready" && this.#root.hasAttribute("data-waiting");
     const filled = { reason: why, settings: isRefused ? standing() : "" };
     const refused = this.#root.hasAttribute("data-unknown") ? "unknown" : "refused";
     const said = shown === "ready" && !isRefused ? this.#said : "";
-    setText(this.#line, said || this.#words(isRefused ? refused : shown, filled));
+    const words = this.#words(isRefused ? refused : shown, filled);
+    setText(this.#line, isLate ? this.#words("computing") : said || words);
     const retry = /** @type {HTMLElement} */ (this.#root.querySelector("[data-tool=retry]"));
     if (phase !== "failed" && retry === document.activeElement) this.#root.focus({ preventScroll: true });
     retry.hidden = phase !== "failed";

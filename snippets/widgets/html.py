@@ -21,6 +21,7 @@ WORDS = {
     "idle": "Ready when you are",
     "starting": "Starting Python…",
     "ready": "Live",
+    "computing": "Computing…",
     "failed": "Python could not start: {reason}. The page still shows the default.",
     "unreachable": "its files did not load",
     "broken": "Python stopped at this setting: {reason}. The numbers shown are from before it.",
