@@ -84,6 +84,21 @@ def test_a_plan_that_only_may_fit_offers_the_length_that_surely_does() -> None:
     assert not any(elements(node, "button") for node in answer(**changed).sections["answer"].before)
 
 
+@pytest.mark.parametrize(
+    ("size", "verdict", "how_sure"),
+    [
+        ("6G", "It fits: ", "of the 23.64 GiB of the card: it fits."),
+        ("8G", "It may fit: ", "at the high end the server would run out of memory."),
+        ("9G", "vLLM 0.26.0 would refuse", "CUDA out of memory"),
+    ],
+)
+def test_a_cache_of_fixed_size_fits_may_fit_or_does_not(size: str, verdict: str, how_sure: str) -> None:
+    """Llama-3.1-8B holds 14.99 of 23.64 GiB, a step 0.1 to 0.7 more."""
+    top = answer(model="llama-3.1-8b", max_model_len="8192", kv_cache_memory_bytes=size).sections["answer"]
+    assert said(top).startswith(verdict)
+    assert how_sure in said(top)
+
+
 def test_weights_that_are_not_counted_are_asked_for_by_a_button_that_leads_there() -> None:
     found = answer(model="paste", config=FIELDS["microsoft/phi-2"], max_model_len="")
     button = next(one for node in found.sections["answer"].before for one in elements(node, "button"))
