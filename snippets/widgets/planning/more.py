@@ -26,7 +26,7 @@ def more(found: Answered) -> tuple[Node, ...]:
     if wanted is None or found.plan.cache is None or not found.plan.cache.groups:
         return ()
     card = question.gpu or unnamed_card(question.total_bytes)
-    given = Given(question.available_bytes, question.weights_bytes, question.total_bytes)
+    given = Given(question.available_bytes, question.weights_bytes, question.total_bytes, weights_of=question.args)
     try:
         ways = more_requests(question.config, card, question.args, wanted, given)
     except MissingFactError:
