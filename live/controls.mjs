@@ -68,6 +68,14 @@ export class Control {
     return "";
   }
 
+  /** The text that Reset sets. */
+  get opened() {
+    return this.base;
+  }
+
+  /** What is set along with it, by control: what a file belongs to that is dropped while its text is not in sight. @type {Record<string, string>} */
+  brings = {};
+
   /** The text after the reader used one of the control's elements. @param {EventTarget | null} used @returns {string} */
   read(used) {
     return used instanceof HTMLInputElement || used instanceof HTMLSelectElement ? used.value : "";

@@ -1,10 +1,11 @@
 // @ts-check
-/** Files dropped anywhere on a widget go to one of its texts: the one they are dropped on, or the first in sight. */
+/** Files dropped anywhere on a widget go to one of its texts: the one dropped on, the first in sight, or one to choose. */
 
 /** @param {Element} area the widget @param {EventTarget | null} at where the pointer is */
 function taker(area, at) {
   const under = at instanceof Element ? at.closest("[data-kind=text]") : null;
-  return under ?? area.querySelector("[data-kind=text]:not([hidden])");
+  const choices = ["[data-kind=text]:not([hidden])", "[data-kind=text][data-chosen-by]"];
+  return choices.reduce((/** @type {Element | null} */ found, one) => found ?? area.querySelector(one), under);
 }
 
 /** Hand a text control the files that are its own. @param {HTMLElement} root @param {(file: File | undefined) => void} open */

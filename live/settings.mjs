@@ -21,6 +21,14 @@ export function openMoments(controls, used, typed, base) {
   }
 }
 
+/** Set what a control brings along. @param {Controls} controls @param {import("./controls.mjs").Control} used @param {State} typed */
+export function bringAlong(controls, used, typed) {
+  for (const [name, text] of Object.entries(used.brings)) {
+    typed[name] = text;
+    controls.get(name)?.write(text);
+  }
+}
+
 /** Put what differs from how the page opens into the address. @param {string} widget @param {Controls} controls @param {State} base @param {(name: string) => string} now */
 export function putInAddress(widget, controls, base, now) {
   const settings = [...controls.keys()].map((name) => /** @type {[string, string]} */ ([name, now(name)]));

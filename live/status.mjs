@@ -48,10 +48,12 @@ export class Status {
     this.#root.dataset.phase = shown;
     const isRefused = shown === "ready" && this.#root.hasAttribute("data-refused");
     const why = broken || reason || this.#words("unreachable");
+    const isLate = shown === "ready" && this.#root.hasAttribute("data-waiting");
     const filled = { reason: why, settings: isRefused ? standing() : "" };
     const refused = this.#root.hasAttribute("data-unknown") ? "unknown" : "refused";
     const done = shown === "ready" && !isRefused ? this.#said : "";
-    setText(this.#line, done || this.#words(isRefused ? refused : said, filled));
+    const words = this.#words(isRefused ? refused : said, filled);
+    setText(this.#line, isLate ? this.#words("computing") : done || words);
     const retry = /** @type {HTMLElement} */ (this.#root.querySelector("[data-tool=retry]"));
     const hasNothing = phase !== "failed" && phase !== "slow";
     if (hasNothing && retry === document.activeElement) this.#root.focus({ preventScroll: true });

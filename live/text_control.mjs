@@ -23,6 +23,8 @@ export class TextControl extends Control {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
+    /** Whether the page opens without it. */
+    this.isAside = root.hidden;
     this.field = /** @type {HTMLTextAreaElement} */ (root.querySelector("textarea"));
     this.picker = /** @type {HTMLInputElement} */ (root.querySelector("input[type=file]"));
     this.there = /** @type {HTMLButtonElement} */ (root.querySelector("[data-there]"));
@@ -49,6 +51,11 @@ export class TextControl extends Control {
 
   get base() {
     return this.field.defaultValue;
+  }
+
+  /** What Reset makes of it: a text that the page does not open with in sight is put away, and not lost. */
+  get opened() {
+    return this.isAside ? this.field.value : this.base;
   }
 
   inLink() {
@@ -121,10 +128,14 @@ export class TextControl extends Control {
   /** @param {File | undefined} file */
   async #open(file) {
     if (!file) return;
+    const isAway = this.root.hidden;
+    this.root.hidden = false;
     if (file.size > Number(this.root.dataset.most)) return this.complain(this.root.dataset.tooLarge ?? "");
     const text = await file.text();
     const before = this.field.value;
+    this.brings = isAway ? JSON.parse(this.root.dataset.chosenBy ?? "{}") : {};
     this.#replace(text);
+    this.brings = {};
     this.#before = before;
     this.back.hidden = !before.trim() || before === text;
   }

@@ -6,10 +6,12 @@
 import { Actions } from "./actions.mjs";
 import { addKind, controlsIn, setText } from "./controls.mjs";
 import { parse } from "./fragment.mjs";
+import { Landing } from "./landing.mjs";
+import { Late } from "./late.mjs";
 import { markPresets, showPressed } from "./presets.mjs";
 import * as python from "./python.mjs";
 import { finding, layoutOf, sectionsIn, seenIn, show } from "./results.mjs";
-import { isSame, leftOut, openMoments, putInAddress, standing, textsOf } from "./settings.mjs";
+import { bringAlong, isSame, leftOut, openMoments, putInAddress, standing, textsOf } from "./settings.mjs";
 import { Status } from "./status.mjs";
 import { copyCode, copyText, save } from "./take.mjs";
 import { TextControl } from "./text_control.mjs";
@@ -58,6 +60,8 @@ export class ServingWidget extends HTMLElement {
   #typing;
   #status = new Status(this);
   #undo = new Undo(this);
+  #landing = new Landing(this);
+  #late = new Late(() => this.#wait());
   /** The page the widget stands on. */
   #path = "";
 
@@ -97,6 +101,7 @@ export class ServingWidget extends HTMLElement {
     this.#pause();
     clearTimeout(this.#settling);
     clearTimeout(this.#typing);
+    this.#late.end();
     for (const stop of this.#stops) stop();
   }
 
@@ -113,7 +118,9 @@ export class ServingWidget extends HTMLElement {
       const control = this.#controls.get(target.closest("[data-control]")?.getAttribute("data-control") ?? "");
       if (!control) return;
       this.#pause();
+      this.#landing.from();
       this.#typed[control.name] = control.read(target);
+      bringAlong(this.#controls, control, this.#typed);
       openMoments(this.#controls, control, this.#typed, this.#base);
       clearTimeout(this.#typing);
       this.#typing = undefined;
@@ -135,6 +142,7 @@ export class ServingWidget extends HTMLElement {
     const say = (key, filled) => this.#status.say(key, filled);
     this.#wanted = undefined;
     this.#pause();
+    this.#landing.from(values ? button : undefined);
     if (values) this.#set({ ...this.#typed, ...JSON.parse(values) });
     else if (copy !== undefined) copyCode(button, say);
     else if (file) this.#save(file);
@@ -153,7 +161,7 @@ export class ServingWidget extends HTMLElement {
 
   #reset() {
     const before = { ...this.#typed };
-    this.#set({ ...this.#base });
+    this.#set(textsOf(this.#controls, (control) => control.opened));
     if (isSame(this.#controls, before, this.#typed)) return;
     this.#undo.offer(before);
     this.#status.say("reset");
@@ -177,7 +185,14 @@ export class ServingWidget extends HTMLElement {
 
   #askAgain() {
     this.#stale = new Set(BOTH);
+    this.#late.expect();
     this.#pump();
+  }
+
+  /** What is shown is of an older state, and has been for a while. */
+  #wait() {
+    this.setAttribute("data-waiting", "");
+    this.#showStatus();
   }
 
   /** @param {string} file */
@@ -195,6 +210,7 @@ export class ServingWidget extends HTMLElement {
     this.#stale = new Set(BOTH);
     this.#old = new Set(sectionsIn(this));
     if (python.state().phase !== "ready") this.setAttribute("data-waiting", "");
+    else this.#late.expect();
     if (python.state().phase === "failed") python.start();
     markPresets(this, (name) => this.#now(name));
     clearTimeout(this.#settling);
@@ -221,6 +237,7 @@ export class ServingWidget extends HTMLElement {
       this.#pump();
     } catch {
       this.#asking = false; // the phase says why; the next change starts Python again
+      this.#late.end();
       this.#stale.add(layout);
     }
   }
@@ -235,8 +252,11 @@ export class ServingWidget extends HTMLElement {
       if (current) this.#accept(answer);
       if (current) for (const name of Object.keys(answer.sections)) this.#old.delete(name);
     }
-    if (hadFocus && !this.contains(document.activeElement)) this.focus({ preventScroll: true }); // its button is gone
-    if (current) this.removeAttribute("data-waiting");
+    this.#landing.keepFocus(hadFocus);
+    this.#late.end();
+    if (!current || seenIn(this).some((name) => this.#old.has(name))) this.#late.expect();
+    else this.removeAttribute("data-waiting");
+    if (current) this.#landing.arrive();
     this.#showStatus();
     this.#tell();
   }

@@ -36,6 +36,7 @@ class Gpu:
     bf16_dense_tflops: float | None  # 10**12 BF16 operations a second, FP32 accumulate, without sparsity
     source: str
     read: str  # the day it was read, ISO 8601
+    fp8_dense_tflops: float | None = None  # the same in FP8; None also where the card has no units for it
     unified_memory: bool = False  # shared with the CPU: the system takes part of what is visible
 
     @property

@@ -27,6 +27,15 @@ LAST_SERVED: Mapping[str, str] = {
     "0.25.0": "TeleChatForCausalLM PersimmonForCausalLM FuyuForCausalLM",
 }
 DROPPED: Mapping[str, str] = {name: version for version, names in LAST_SERVED.items() for name in names.split()}
+# Of them, those that Transformers 5.14 has a class for, compatible with vLLM's backend: vLLM tries that first
+# (registry.py inspect_model_cls), so it does not refuse them in these words.
+FALLS_BACK = frozenset(
+    (
+        *("MllamaForConditionalGeneration", "Phi4MultimodalForCausalLM", "Dots1ForCausalLM", "MiniMaxForCausalLM"),
+        *("ErnieModel", "ErnieForSequenceClassification", "ErnieForTokenClassification", "PersimmonForCausalLM"),
+        *("FuyuForCausalLM", "AyaVisionForConditionalGeneration", "MusicFlamingoForConditionalGeneration"),
+    )
+)
 # _SUFFIX_TO_DEFAULTS of config/model.py, in its order
 GENERATE = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
 POOLING = (
@@ -38,7 +47,7 @@ POOLING = (
 
 def stranger(architecture: str) -> str:
     """A sentence when vLLM 0.26.0 has no class of its own for an architecture; "" when it has one."""
-    if architecture in class_defaults().served or architecture in DROPPED:
+    if architecture in class_defaults().served or unsupported(architecture):
         return ""
     return f"vLLM 0.26.0 has no class for {architecture}: it would try its Transformers backend, or refuse."
 
@@ -79,6 +88,6 @@ def beside_the_config(architecture: str) -> str:
 def unsupported(architecture: str) -> str:
     """Why vLLM 0.26.0 would refuse the architecture; "" when it would not."""
     last = DROPPED.get(architecture)
-    if last is None:
+    if last is None or architecture in FALLS_BACK:
         return ""
     return f"vLLM 0.26.0 no longer serves {architecture}: {last} was the last version that did."

@@ -11,6 +11,7 @@ from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget, Fit
 from snippets.planner.explain import Explained, explain
 from snippets.planner.resolved import Resolved
+from snippets.planner.settings.positions import notes_of_positions
 from snippets.planner.specs import CacheLayout, CachePlan
 from snippets.planner.steps.refusals import PlanError, explain_failure
 from snippets.planner.steps.take import Given, StartError, Steps, cache_at, layout_of, take
@@ -64,7 +65,7 @@ def make_plan(
     reports for the card. free_bytes: what of it is free at start. Refusals stand in `errors`; nothing is raised for
     what a user can type, and every part that could be made is there.
     """
-    given = Given(available_bytes, weights_bytes, total_bytes, free_bytes)
+    given = Given(available_bytes, weights_bytes, total_bytes, free_bytes, weights_of=args)
     card = gpu or unnamed_card(total_bytes)
     steps = take(config, card, args, given)
     errors = tuple(
@@ -125,6 +126,7 @@ def _notes(
         *_about_free_memory(steps),
         *_about_fixed_size(args, steps),
         *config.notes,
+        *notes_of_positions(config, steps.resolved.max_model_len if steps.resolved else None),
         *(steps.resolved.warnings if steps.resolved else ()),
         *(steps.cache.warnings if steps.cache else ()),
     )

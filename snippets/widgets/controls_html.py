@@ -164,11 +164,12 @@ def text_html(control: Text, id_: str, typed: str, state: ControlState) -> str:
     label = tag("label", text(control.label), for_=id_, id=f"{id_}-label")
     shown = tag("span", text(state.shown), class_="control-shown")
     row = tag("div", label, shown, pick, picker, class_="control-row")
-    limits: dict[str, str | int] = {
+    limits: dict[str, str | int | None] = {
         "data_most": control.most_bytes,
         "data_too_large": control.too_large,
         "data_most_in_link": control.most_in_link,
         "data_not_in_link": control.not_in_link,
+        "data_chosen_by": data(control.chosen_by) if control.chosen_by else None,
     }
     parts = (row, field, help_, error, there, back, kept)
     return tag("div", *parts, data_kind="text", **limits, **_named(control, state))

@@ -114,6 +114,7 @@ class Text:
     in_link: Callable[[str], str | None] = lambda typed: typed
     not_in_link: str = "not-in-link"  # what a link says instead; `check` must refuse what begins so with a sentence
     most_in_link: int = 2000  # characters, as encoded, of a text that is refused or not yet read
+    chosen_by: Mapping[str, str] | None = None  # what brings it into sight: a file dropped on the widget sets these
 
 
 Control = Number | Choice | Word | Check | Text

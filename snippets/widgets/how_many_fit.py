@@ -14,12 +14,15 @@ from snippets.draw.figure import Figure, Layout
 from snippets.draw.memory_split import Load, Split, memory_split
 from snippets.kv_shapes import kv_bytes
 from snippets.planner.budget import MAX_NUM_SEQS
+from snippets.planner.memory.free_memory import largest_utilization, surely_free
 from snippets.units import GIB, KIB, count, gib, mib
 from snippets.widgets.declare import Choice, Group, Number, Option, Readout, Values, View, Widget
 
 _MOST_TOKENS = baseline.MODEL.max_position_embeddings
 _CONTEXT_STOPS = (*(n for power in range(9, 15) for n in (2**power, 2**power * 3 // 2)), _MOST_TOKENS)
 _WEIGHTS_BYTES = {"bf16": baseline.WEIGHTS_BYTES, "awq": baseline.AWQ_WEIGHTS_BYTES}
+# vLLM starts only with what it claims free, and its CUDA context has taken some by then.
+_MOST_UTILIZATION = largest_utilization(surely_free(baseline.VISIBLE_BYTES), baseline.VISIBLE_BYTES)
 _WEIGHTS = Choice("weights", "Weights", "bf16", (Option("bf16", "BF16"), Option("awq", "4-bit AWQ")))
 _KV_DTYPE_BYTES = {"16": baseline.BF16_BYTES, "8": baseline.FP8_BYTES}
 
@@ -35,8 +38,10 @@ _WORDS = {
     "other machines, most with other versions of vLLM, at {other} in a range of {low} to {high}. A log of the card "
     "will replace it. CUDA graphs come on top, outside the limit: vLLM captures them once the cache is allocated.",
     "ceiling": "vLLM runs at most {most} requests at once, whatever the memory, unless max_num_seqs is raised.",
-    "no room": "gpu_memory_utilization takes {least} to 1 with {weights} weights: below, nothing may be left for the "
-    "cache once up to {other_high} of other memory are in, and vLLM would refuse to start.",
+    "no room": "gpu_memory_utilization takes {least} to {most} with {weights} weights: below, nothing may be left for "
+    "the cache once up to {other_high} of other memory are in, and vLLM would refuse to start.",
+    "not free": "gpu_memory_utilization takes at most {most} here: vLLM refuses to start when the share it claims is "
+    "not free, and its own CUDA context may hold up to {used} GiB of the card by then.",
     "smaller": " Or take 4-bit weights.",
     "tight": "A request of {tokens} tokens may not fit at all: vLLM refuses to start when one request of "
     "max_model_len does not.",
@@ -85,6 +90,9 @@ def _requests_detail(values: Values, low: float, high: float) -> str:
 
 def _check(values: Values) -> dict[str, str]:
     """What leaves no room stands at every control that would mend it."""
+    if float(values["utilization"] or 0) > _MOST_UTILIZATION:
+        used = count((baseline.VISIBLE_BYTES - surely_free(baseline.VISIBLE_BYTES)) / GIB, 1)
+        return {"utilization": _WORDS["not free"].format(most=count(_MOST_UTILIZATION, 2), used=used)}
     try:
         _split(values)
     except ValueError:
@@ -92,7 +100,8 @@ def _check(values: Values) -> dict[str, str]:
         least = _least_utilization(_WEIGHTS_BYTES[weights])
         label = next(option.label for option in _WEIGHTS.options if option.value == weights)
         high = gib(baseline.OTHER_HIGH_BYTES)
-        message = _WORDS["no room"].format(least=count(least, 2), weights=label, other_high=high)
+        limits = {"least": count(least, 2), "most": count(_MOST_UTILIZATION, 2)}
+        message = _WORDS["no room"].format(**limits, weights=label, other_high=high)
         if utilization < _least_utilization(min(_WEIGHTS_BYTES.values())) or weights == "awq":
             return {"utilization": message}
         return dict.fromkeys(("utilization", "weights"), message + _WORDS["smaller"])
@@ -166,7 +175,7 @@ WIDGET = Widget(
                     0.1,
                     1,
                     whole=False,
-                    stops=tuple(n / 100 for n in range(30, 101)),
+                    stops=tuple(n / 100 for n in range(30, round(100 * _MOST_UTILIZATION) + 1)),
                 ),
             ),
         ),

@@ -21,6 +21,7 @@ WORDS = {
     "idle": "Ready when you are",
     "starting": "Starting Python…",
     "ready": "Live",
+    "computing": "Computing…",
     "failed": "Python could not start: {reason}. The page still shows the default.",
     "unreachable": "its files did not load",
     "slow": "Python is slow to load: the network is slow or stands still. The page shows the default until it is here.",

@@ -160,6 +160,10 @@ def _windows_of_drafters() -> Iterator[Question]:
         ("mistral-7b-v0.1", "gpt-oss-20b"),
         ("gemma-2-2b", "mistral-7b-v0.1"),
         ("gemma-3-27b", "gemma-3-1b"),
+        ("falcon-mamba-7b", "llama-3.2-1b"),
+        ("qwen2.5-7b", "mistral-7b-v0.1"),
+        ("mistral-7b-v0.1", "phi-3-mini-4k"),
+        ("mistral-7b-v0.1", "olmo-3.1-32b"),
     ):
         vocabulary = config_entries()[key].config
         text = vocabulary.get("text_config", vocabulary)

@@ -120,6 +120,28 @@ def test_a_fault_in_a_view_is_said_and_the_next_setting_works(sample: Page) -> N
     assert page.inner_text(".widget-notes") == "Ratio 0.25."
 
 
+SLOW = """() => {
+  const {postMessage} = Worker.prototype;
+  Worker.prototype.postMessage = function (...sent) { setTimeout(() => postMessage.apply(this, sent), 600); };
+  window.quick = () => { Worker.prototype.postMessage = postMessage; };
+}"""
+
+
+def test_an_answer_that_takes_long_is_said_and_what_is_shown_stands_back(sample: Page) -> None:
+    status = "document.querySelector('.widget-status').textContent"
+    waiting = "document.querySelector('serving-widget').hasAttribute('data-waiting')"
+    sample.evaluate(SLOW)
+    try:
+        sample.fill("#sample-layers", "64")
+        until(sample, f"{status} === 'Computing…'")
+        assert sample.evaluate(waiting)
+        settle(sample)
+    finally:
+        sample.evaluate("quick()")
+    assert sample.evaluate(status) == "Live"
+    assert not sample.evaluate(waiting)
+
+
 def test_a_change_of_width_draws_the_current_state_for_it(sample: Page) -> None:
     page = sample
     page.fill("#sample-layers", "10")

@@ -29,6 +29,8 @@ from snippets.units import GB
 _HOUR = 3600  # seconds
 _MILLION = 10**6
 SIXTEEN_BIT_ARITHMETIC = ("awq", "gptq", "auto_awq", "auto_gptq", "awq_marlin", "gptq_marlin", "bitsandbytes", "gguf")
+EIGHT_BIT_FLOAT_ARITHMETIC = ("fp8", "modelopt")
+FP8_UNITS = (8, 9)  # the first compute capability that has them; below, FP8 weights are widened to 16 bits (Marlin)
 
 FORMATS = {"gpt_oss_mxfp4": "MXFP4", "mxfp4": "MXFP4", "fp8": "FP8", "modelopt": "FP8", "modelopt_fp4": "NVFP4"}
 
@@ -194,15 +196,23 @@ def _least(stages: int, batch: int, work_of: Callable[[int, float], float]) -> f
 
 
 def _peak_flops(server: Server) -> float | None:
-    """Operations a second of one card; None when not known for this model's arithmetic."""
-    tflops = server.gpu.bf16_dense_tflops
-    return None if tflops is None or not _computes_in_16_bits(server) else tflops * 10**12
+    """Operations a second of one card; None when not known for this model's arithmetic.
+
+    Some matrices of an FP8 checkpoint are computed in 16 bits; with the faster rate for all of them the bound holds.
+    """
+    rate = _rate(server)
+    tflops = None if rate is None else getattr(server.gpu, rate)
+    return None if tflops is None else tflops * 10**12
 
 
-def _computes_in_16_bits(server: Server) -> bool:
-    """Formats that quantise activations too run on faster units, whose rate the catalog does not have."""
+def _rate(server: Server) -> str | None:
+    """Which rate of the card bounds the arithmetic; None: a format whose rate the catalog does not have."""
     method = server.resolved.quantization
-    return method is None or method in SIXTEEN_BIT_ARITHMETIC
+    if method is None or method in SIXTEEN_BIT_ARITHMETIC:
+        return "bf16_dense_tflops"
+    if method not in EIGHT_BIT_FLOAT_ARITHMETIC:
+        return None
+    return "fp8_dense_tflops" if server.gpu.compute_capability >= FP8_UNITS else "bf16_dense_tflops"
 
 
 def _attends_in_16_bits(server: Server) -> bool:
@@ -220,7 +230,11 @@ def _attention_flops(server: Server, context_tokens: int) -> float:
 
 def in_words(not_known: Sequence[str]) -> str:
     """The facts of `not_known` for a sentence: "the card's memory bandwidth"."""
-    words = {"bandwidth_gb_per_s": "the card's memory bandwidth", "bf16_dense_tflops": "the card's rate of arithmetic"}
+    words = {
+        "bandwidth_gb_per_s": "the card's memory bandwidth",
+        "bf16_dense_tflops": "the card's rate of arithmetic",
+        "fp8_dense_tflops": "the card's rate of arithmetic in FP8",
+    }
     methods = [fact.removesuffix(" tflops") for fact in not_known]
     return " and ".join(
         words.get(method) or f"the card's rate of arithmetic with {FORMATS.get(method, method)} weights"
@@ -229,9 +243,11 @@ def in_words(not_known: Sequence[str]) -> str:
 
 
 def _not_known(server: Server) -> tuple[str, ...]:
-    missing = [name for name in ("bandwidth_gb_per_s", "bf16_dense_tflops") if getattr(server.gpu, name) is None]
-    if not _computes_in_16_bits(server):
-        missing = [*(name for name in missing if name != "bf16_dense_tflops"), f"{server.resolved.quantization} tflops"]
+    rate = _rate(server)
+    facts = ("bandwidth_gb_per_s", *((rate,) if rate else ()))
+    missing = [name for name in facts if getattr(server.gpu, name) is None]
+    if rate is None:
+        missing.append(f"{server.resolved.quantization} tflops")
     return tuple(missing)
 
 

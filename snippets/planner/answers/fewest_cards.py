@@ -32,15 +32,16 @@ def fewest_cards(config: ModelConfig, card: Gpu, args: EngineArgs, given: Given 
     """1, 2, 4, 8 and 16 cards, and while nothing fits twice as many, up to MOST_CARDS.
 
     Tensor, pipeline and data parallelism, and the context shared out over as many ranks as vLLM allows. Experts are
-    split, not shared out whole. Parallel sizes in `args` are ignored. Raises MissingFactError when the card's memory is
-    not known.
+    split, not shared out whole. Parallel sizes in `args` only say which layout given weights are of. Raises
+    MissingFactError when the card's memory is not known.
     """
     plain = replace(args, enable_expert_parallel=False, decode_context_parallel_size=1)
+    known_bytes = replace(given or Given(), weights_of=args)
     known: dict[tuple[int, int], Layout] = {}
-    found = [CardCount(n, _best(config, card, plain, given or Given(), n, known)) for n in USUAL]
+    found = [CardCount(n, _best(config, card, plain, known_bytes, n, known)) for n in USUAL]
     while not found[-1].fits and found[-1].cards < MOST_CARDS:
         n = 2 * found[-1].cards
-        found.append(CardCount(n, _best(config, card, plain, given or Given(), n, known)))
+        found.append(CardCount(n, _best(config, card, plain, known_bytes, n, known)))
     return tuple(found)
 
 

@@ -71,6 +71,8 @@ class Layouts:
     num_cards: int
     gpu: Gpu  # the card that decides
     rows: tuple[Layout, ...]
+    weights_given: bool = False  # of the layout that was asked about; those of the others are counted
+    memory_given: bool = False  # for the cache of a rank, the same in every layout
 
     @property
     def best(self) -> Layout | None:
@@ -79,16 +81,17 @@ class Layouts:
 
 
 def layouts(config: ModelConfig, cards: Sequence[Gpu], args: EngineArgs, given: Given | None = None) -> Layouts:
-    """All layouts on these cards. Parallel sizes in `args` are ignored; everything else is kept.
+    """All layouts on these cards. Parallel sizes in `args` only say which layout given weights are of.
 
     Raises AnswerError for no cards or more than MOST_CARDS, and MissingFactError when a card's memory is not known.
     """
     if not 1 <= len(cards) <= MOST_CARDS:
         raise AnswerError("cards", f"{len(cards)} cards; the table is made for 1 to {MOST_CARDS}")
-    given = given or Given()
+    given = replace(given or Given(), weights_of=args)
     card = cards[0] if given.total is not None else min(cards, key=lambda one: one.visible_bytes)
     rows = list(_rows(config, card, len(cards), args, given))
-    return Layouts(len(cards), card, tuple(sorted(rows, key=order)))
+    are_given = (given.weights is not None, given.available is not None)
+    return Layouts(len(cards), card, tuple(sorted(rows, key=order)), *are_given)
 
 
 def order(row: Layout) -> tuple[object, ...]:

@@ -24,6 +24,7 @@ from snippets.planner.command.questions.traffic import traffic_answer, traffic_a
 from snippets.planner.command.read_input import Input, note_of_guess, read_model
 from snippets.planner.command.speculative import speculative
 from snippets.planner.command.streams import NO_ANSWER, guarded, out, say, stdin_lines
+from snippets.planner.command.typed_flags import with_typed_flags
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.plan import Plan, make_plan
 from snippets.planner.report import serve_command, to_csv, to_explanation, to_json, to_markdown, to_text
@@ -32,7 +33,7 @@ from snippets.planner.report.other_version import lines_of_version
 from snippets.planner.steps.take import Given
 from snippets.planner.steps.unnamed_card import unnamed_card
 from snippets.planner.versions import VersionError
-from snippets.units import GIB
+from snippets.units import GIB, gib
 
 STARTS, REFUSES = 0, 1
 BESIDE = ("--layouts", "--prompt-len", "--output-len", "--price-per-hour")  # questions beside the plan
@@ -92,7 +93,9 @@ def _plan(values: argparse.Namespace) -> int:
     model = read_model(given)
     drafting, drafter = speculative(values)
     args = engine_args(values, speculative=drafting)
-    known = Given(*(_bytes(getattr(values, name)) for name in GIVEN))
+    available, weights, total, free = (_bytes(getattr(values, name)) for name in GIVEN)
+    known = Given(available, weights, total, free)
+    _check_free(known, card)
 
     def planned(asked: EngineArgs) -> Plan:
         return make_plan(
@@ -105,7 +108,7 @@ def _plan(values: argparse.Namespace) -> int:
             free_bytes=known.free,
         )
 
-    plan = planned(args)
+    plan = with_typed_flags(values, planned(args))
     if plan.cache is not None:  # only then a command is shown
         notes += [note for one in (model, drafter) if one and (note := note_of_guess(one))]
         if args.usage == "llm":
@@ -195,8 +198,15 @@ def _card(values: argparse.Namespace) -> Gpu | None:
     return None
 
 
-def _bytes(gib: float | None) -> int | None:
-    return None if gib is None else int(gib * GIB)
+def _check_free(known: Given, card: Gpu | None) -> None:
+    """No more of a card is free than it has."""
+    total = known.total if known.total is not None or card is None or card.visible_gib is None else card.visible_bytes
+    if known.free is not None and total is not None and known.free > total:
+        raise UsageError(f"--free-gib: {gib(known.free)} are more than the card has, {gib(total)}.")
+
+
+def _bytes(size_gib: float | None) -> int | None:
+    return None if size_gib is None else int(size_gib * GIB)
 
 
 def _shown(

@@ -25,6 +25,14 @@ def assumed_free(total_bytes: int, kind: str) -> tuple[int, int] | None:
     return total_bytes - most_used, total_bytes - round(LEAST_USED_GIB * GIB)
 
 
+def surely_free(total_bytes: int, kind: str = "other_one") -> int:
+    """The lower end of `assumed_free`, for a card that has one: by default one card before Hopper."""
+    free = assumed_free(total_bytes, kind)
+    if free is None:
+        raise ValueError(f"{total_bytes} bytes of kind {kind!r}: what is free on such a card is not assumed")
+    return free[0]
+
+
 def log_gib(num_bytes: int) -> str:
     """Bytes as vLLM's log prints them: GiB, two digits, trailing zeros dropped (utils/mem_utils.py `format_gib`)."""
     return str(round(num_bytes / GIB, 2))

@@ -86,7 +86,12 @@ def _without_cache(plan: Plan) -> str:
     return limits if plan.weights_bytes else f"{limits} The weights are not counted here, and have to fit the card."
 
 
-def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
+def keeps_cache(plan: Plan) -> bool:
+    """False for an encoder: what is left of the card is not used."""
+    return plan.cache is None or bool(plan.cache.groups)
+
+
+def budget_rows(budget: Budget, keeps_cache: bool = True) -> list[tuple[str, str, str]]:
     """(part, expected, low to high) of one rank's memory, from the card to the cache, or to what is missing for it."""
     share = f"{budget.requested_bytes / budget.total_bytes:.2f} of it" if budget.total_bytes else ""
     return [
@@ -96,7 +101,7 @@ def budget_rows(budget: Budget) -> list[tuple[str, str, str]]:
         _fitted("activation peak", budget.activation),
         _fitted("CUDA context, NCCL", budget.non_torch),
         _fitted("CUDA graphs", budget.cuda_graphs),
-        _left(budget.available),
+        _left(budget.available) if keeps_cache else ("left over", gib(budget.available.expected), "no KV cache"),
     ]
 
 

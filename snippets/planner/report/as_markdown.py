@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snippets.planner.plan import Plan
-from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence, way_out
+from snippets.planner.report.answer import (
+    budget_rows,
+    ends,
+    fact_rows,
+    group_rows,
+    headline,
+    keeps_cache,
+    sentence,
+    way_out,
+)
 from snippets.planner.report.serve_command import serve_command
 
 
@@ -39,7 +48,10 @@ def to_markdown(
     if facts := fact_rows(plan):
         parts.append(_table(("figure", "value"), facts))
     if plan.budget:
-        parts += [["## Memory of one card"], _table(("part", "expected", "range"), budget_rows(plan.budget))]
+        parts += [
+            ["## Memory of one card"],
+            _table(("part", "expected", "range"), budget_rows(plan.budget, keeps_cache(plan))),
+        ]
     if groups := group_rows(plan):
         header = ("kind", "layers", "block size (tokens)", "page (bytes)", "blocks per request")
         parts += [["## Groups"], _table(header, groups)]

@@ -6,7 +6,16 @@ import textwrap
 from collections.abc import Sequence
 
 from snippets.planner.plan import Plan
-from snippets.planner.report.answer import budget_rows, ends, fact_rows, group_rows, headline, sentence, way_out
+from snippets.planner.report.answer import (
+    budget_rows,
+    ends,
+    fact_rows,
+    group_rows,
+    headline,
+    keeps_cache,
+    sentence,
+    way_out,
+)
 
 WIDTH = 100
 GROUP_HEADER = ("group", "layers", "tokens a block", "page bytes", "blocks a request")
@@ -42,7 +51,7 @@ def to_text(plan: Plan, command: str = "", more: Sequence[str] = ()) -> str:
     if facts := fact_rows(plan):
         blocks.append(table(facts, frozenset({1})))
     if plan.budget:
-        blocks.append(["Memory of one card:", *table(budget_rows(plan.budget), frozenset({1}))])
+        blocks.append(["Memory of one card:", *table(budget_rows(plan.budget, keeps_cache(plan)), frozenset({1}))])
     if groups := group_rows(plan):
         blocks.append(table([GROUP_HEADER, *groups], frozenset({1, 2, 3, 4})))
     if plan.notes:

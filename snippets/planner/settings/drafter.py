@@ -8,6 +8,7 @@ from snippets.model_config.model_config import AttentionCache, Layer, ModelConfi
 from snippets.planner.engine_args import EngineArgs, EngineArgsError, SpeculativeConfig
 from snippets.planner.mtp import drafts_by_mtp
 from snippets.planner.settings.drafter_windows import with_windows_of
+from snippets.planner.settings.kind import is_attention_free
 
 WITHOUT_CACHE = ("ngram", "ngram_gpu", "suffix", "medusa")
 WITH_DRAFT = ("eagle", "eagle3", "draft_model")
@@ -67,6 +68,7 @@ def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
         raise EngineArgsError("speculative", f"Expected num_speculative_tokens to be greater than zero ({tokens}).")
     if method == "draft_model":
         _verify_vocabulary(config, speculative)
+        _verify_states(config, speculative)
     if method == "mtp":
         _verify_mtp(config, speculative)
     if args.pipeline_parallel_size > 1 and (
@@ -87,6 +89,21 @@ def _verify_vocabulary(config: ModelConfig, speculative: SpeculativeConfig) -> N
             "Target and draft model should have the same vocabulary size. "
             f"Target model vocab_size={config.vocab_size}. Draft model vocab_size={draft.vocab_size}. "
             "Using models with different tokenizers can cause out-of-bounds errors during speculative decoding.",
+        )
+
+
+def _verify_states(config: ModelConfig, speculative: SpeculativeConfig) -> None:
+    """The drafter's class changes the settings of states once the target's stand (models/config.py:555)."""
+    draft = speculative.draft
+    if (
+        draft is not None
+        and draft.architecture != config.architecture
+        and (draft.is_hybrid or is_attention_free(draft))
+    ):
+        raise EngineArgsError(
+            "speculative",
+            f"A draft model with recurrent layers ({draft.architecture}) is not planned here beside another class.",
+            from_vllm=False,
         )
 
 

@@ -58,7 +58,7 @@ def _one_window(config: ModelConfig) -> int:
     windows = {cache.sliding_window if cache.kind == "sliding" else 0 for cache in caches}
     stated = config.text_fields.get("sliding_window")
     types = config.text_fields.get("layer_types")
-    if stated is None and windows == {0}:
+    if stated is None and windows <= {0}:
         return 0
     if isinstance(RULES.get(config.model_type, PLAIN), Windows):
         return windows.pop() if len(windows) == 1 else 0

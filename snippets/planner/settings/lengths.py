@@ -11,6 +11,8 @@ DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 MOST_DIGITS = 40  # a number of hundreds is infinite as a float
 
+SCALED = ("linear", "dynamic", "yarn")  # rope types that Transformers takes only with a factor
+
 ALIASES = ("original_max_position_embeddings", "n_positions", "seq_length")  # attribute_map of the config classes
 NO_KEY = "default"  # the config names no length: vLLM takes any (config/model.py:2186)
 
@@ -58,6 +60,7 @@ def parse_max_model_len(text: str) -> int | str | None:
 
 def resolve_max_model_len(config: ModelConfig, args: EngineArgs) -> tuple[int, str]:
     """The length in force before any auto-fit, and why (config/model.py:2152 _get_and_verify_max_len)."""
+    _check_rope(config)
     asked = args.max_model_len
     if asked == "auto" and config.max_model_len_key == NO_KEY:
         raise EngineArgsError(
@@ -80,6 +83,21 @@ def resolve_max_model_len(config: ModelConfig, args: EngineArgs) -> tuple[int, s
         if not isinstance(declared, int) or asked > declared:
             raise EngineArgsError("max_model_len", _too_long(config, asked, declared))
     return asked, "given"
+
+
+def _check_rope(config: ModelConfig) -> None:
+    """The length is multiplied with the factor; without one Transformers ends the start (modeling_rope_utils.py)."""
+    for name in ("rope_parameters", "rope_scaling"):
+        rope = config.text_fields.get(name)
+        if not isinstance(rope, dict):
+            continue
+        nested = [value for value in rope.values() if isinstance(value, dict)]
+        for one in nested or [rope]:
+            kind = one.get("rope_type") or one.get("type")
+            if kind in SCALED and "factor" not in one:
+                raise EngineArgsError(
+                    name, f"Missing required keys in `rope_parameters` for 'rope_type'='{kind}': {{'factor'}}"
+                )
 
 
 def _too_long(config: ModelConfig, asked: int, declared: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from snippets.catalog.gpus import Gpu, MissingFactError
@@ -52,6 +52,20 @@ class Given:
     weights: int | None = None
     total: int | None = None
     free: int | None = None
+    weights_of: EngineArgs | None = None  # the layout that `weights` are of; None: of any that is asked
+
+    def at(self, config: ModelConfig, args: EngineArgs) -> Given:
+        """What of it holds for these arguments: weights of another layout do not, and are counted."""
+        if self.weights is None or self.weights_of is None or _held(config, self.weights_of) == _held(config, args):
+            return self
+        return replace(self, weights=None)
+
+
+def _held(config: ModelConfig, args: EngineArgs) -> Hashable:
+    """What the weights of a rank depend on. Without experts a replica holds the same beside any number of others."""
+    if config.num_experts == 0:
+        args = replace(args, data_parallel_size=1)
+    return layout(args), args.speculative
 
 
 @dataclass
@@ -77,6 +91,7 @@ class Steps:
 
 def take(config: ModelConfig, gpu: Gpu, args: EngineArgs, given: Given) -> Steps:
     """Settings, weights, budget, cache. Raises nothing that the user's input can cause."""
+    given = given.at(config, args)
     steps = Steps(memory_given=given.available is not None)
     card = gpu if given.total is None else replace(gpu, visible_gib=given.total / GIB)
     try:

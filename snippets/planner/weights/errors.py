@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 WAY_OUT = (
-    "Give the weights' size instead, the figure in the log line “Model loading took … GiB”: --weights-gib of the "
-    "command, “Weights” on the page."
+    "Give the weights' size instead (--weights-gib of the command, “Weights” on the page): the figure in the log line "
+    "“Model loading took … GiB”, or before there is a log an estimate: total_size in the checkpoint's "
+    "model.safetensors.index.json, in bytes, divided by the cards of a replica (tensor × pipeline parallel). What "
+    "every card holds whole comes on top of that."
 )
-
 
 ANOTHER_SPLIT = "vLLM refuses it too: choose another number of ranks."
 

@@ -38,6 +38,7 @@ _GPT2 = Recipe(
     head_on="everywhere",
     norm_on="everywhere",
 )
+_BERT = replace(_GPT2, positions="bert", final_norm=False, embedding_on="end", head_on="end", norm_on="end")
 
 FAMILIES: dict[str, Recipe] = {
     "LlamaForCausalLM": _LLAMA,
@@ -86,6 +87,9 @@ FAMILIES: dict[str, Recipe] = {
     "NemotronHForCausalLM": replace(_EVERYWHERE, mlp="plain", norms=1, moe="nemotron_h", rotary="none"),
     "OPTForCausalLM": replace(_GPT2, positions="opt"),
     "GPT2LMHeadModel": _GPT2,
+    "BertModel": _BERT,
+    "RobertaModel": _BERT,
+    "XLMRobertaModel": _BERT,
     "GPTBigCodeForCausalLM": replace(_GPT2, embedding_on="end", head_on="end", norm_on="end", replicated=True),
     "WhisperForConditionalGeneration": replace(
         _GPT2, moe="whisper", tower="whisper", positions="whisper", whole_embedding=True

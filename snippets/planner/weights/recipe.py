@@ -26,7 +26,9 @@ class Recipe:
     gated_attention: Answer = False  # q_proj makes a gate as large as the queries
     sinks: Literal["", "all", "flags"] = ""  # one number per query head
     tied: bool = False  # tie_word_embeddings where the config does not say
-    positions: Literal["", "plain", "opt", "whisper"] = ""  # a learned table; OPT has two rows more than positions
+    positions: Literal["", "plain", "opt", "whisper", "bert"] = (
+        ""  # a learned table; OPT has two rows more than positions
+    )
     moe: str = ""  # which of experts.py's rules says how experts are laid out; "" for a dense model
     whole_embedding: bool = False  # neither padded nor split
     embedding_on: Where = "end"

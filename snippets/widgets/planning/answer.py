@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from typing import Literal
 
 from snippets.planner.answers.asked import AnswerError
+from snippets.planner.answers.in_flight import InFlight
 from snippets.planner.plan import Plan
 from snippets.planner.report.answer import fit_words
 from snippets.planner.report.simultaneous import requests_at_once
@@ -24,9 +26,11 @@ WORDS = {
     "no cache": "vLLM 0.26.0 would start without a KV cache: no layer of {model} keeps anything.",
     "limits": "A step takes at most {most} texts with {batched} tokens in all, each text at most {longest}.",
     "uncounted": "The weights are not counted here, and have to fit the card.",
-    "fits": "It fits: {requests} of {tokens} tokens at once.",
-    "replicas": "It fits: {requests} of {tokens} tokens at once on each of {n} replicas.",
-    "tight": "It may fit: {requests} of {tokens} tokens at once, if all goes as expected.",
+    "fits": "It fits: {requests} of {tokens} tokens at once{where}.",
+    "tight": "It may fit: {requests} of {tokens} tokens at once{where}, if all goes as expected.",
+    "where": " on each of {n} replicas, {all} in all",
+    "each": "on each of {n} replicas",
+    "in all": "{all} in all",
     "range": "{low} to {high} within the error bar of the memory.",
     "same": "The same at both ends of the error bar.",
     "tight detail": "At the low end of the error bar vLLM would refuse to start; at the high end: {high}.",
@@ -35,7 +39,8 @@ WORDS = {
     "request": "{n} request",
     "requests": "{n} requests",
     "at once": "at once, full length",
-    "traffic": "at once, your traffic",
+    "at once of": "at once, {tokens} tokens each",
+    "traffic": "at once, {prompt} in, {output} out",
     "safely": "safe; {n} on average",
     "by most": "by max_num_seqs",
     "not served": "longer than max_model_len",
@@ -90,10 +95,9 @@ def headline(answer: Answered | None) -> str:
     cache = answer.plan.cache
     if found == "no cache" or cache is None:
         return say("no cache", model=answer.question.name)
-    copies = answer.question.args.data_parallel_size
-    key = "replicas" if found == "fits" and copies > 1 else found
-    n = requests_at_once(answer.plan) or 0
-    return say(key, requests=requests(n), tokens=count(cache.max_model_len), n=copies)
+    copies, n = answer.question.args.data_parallel_size, requests_at_once(answer.plan) or 0
+    where = say("where", n=copies, all=count(copies * n)) if copies > 1 else ""
+    return say(found, requests=requests(n), tokens=count(cache.max_model_len), where=where)
 
 
 def _at_once(cache: CachePlan | None, plan: Plan) -> int:
@@ -164,11 +168,12 @@ def readouts(answer: Answered | None, values: Values) -> tuple[Readout, ...]:
     plan = answer.plan if answer else None
     layout = plan.layout if plan and plan.layout and plan.layout.groups else None
     per_token = plan.kv_bytes_per_token if plan and layout else None
+    copies = answer.question.args.data_parallel_size if answer else 1
     return (
-        _requests(plan),
-        _traffic(answer, values),
+        _of_replicas(_requests(plan), copies),
+        _of_replicas(_traffic(answer, values), copies),
         _available(plan),
-        _tokens(plan),
+        _of_replicas(_tokens(plan), copies),
         _memory(
             "request",
             say("one", tokens=count(layout.max_model_len)) if layout else WORDS["one request"],
@@ -181,9 +186,25 @@ def readouts(answer: Answered | None, values: Values) -> tuple[Readout, ...]:
     )
 
 
+def _of_replicas(one: Readout, copies: int) -> Readout:
+    """A count of one replica says so, and what all have together."""
+    if copies == 1 or one.value == WORDS["none"]:
+        return one
+    total = say("in all", all=count(copies * int(one.value.replace(",", ""))))
+    unit = f"{one.unit} {say('each', n=copies)}".strip()
+    return replace(one, unit=unit, detail=f"{total}; {one.detail}" if one.detail else total)
+
+
+def average(flight: InFlight) -> str:
+    """Requests that the pool holds on average, rounded up as the batch of the bounds is."""
+    return count(ceil(flight.expected))
+
+
 def _traffic(answer: Answered | None, values: Values) -> Readout:
     """How many requests of the lengths set run without preemption."""
-    nothing = Readout("traffic", WORDS["traffic"], WORDS["none"], "", "kv")
+    prompt = int(values["prompt_mean"] or 0) + int(values["shared_prefix"] or 0)
+    label = say("traffic", prompt=count(prompt), output=count(int(values["output_mean"] or 0)))
+    nothing = Readout("traffic", label, WORDS["none"], "", "kv")
     try:
         flight = in_flight(values, answer) if answer else None
     except AnswerError:
@@ -191,7 +212,7 @@ def _traffic(answer: Answered | None, values: Values) -> Readout:
     if flight is None:
         return nothing
     capped = flight.max_num_seqs <= flight.safe
-    detail = WORDS["by most"] if capped else say("safely", n=count(flight.running))
+    detail = WORDS["by most"] if capped else say("safely", n=average(flight))
     return replace(nothing, value=count(flight.max_num_seqs if capped else flight.safe), detail=detail)
 
 
@@ -205,7 +226,8 @@ def _requests(plan: Plan | None) -> Readout:
     if not plan.cache.groups:
         return Readout("requests", WORDS["at once"], WORDS["none"], detail=WORDS["no kv"])
     detail = say("printed", x=count(plan.cache.max_concurrency, 2))
-    return Readout("requests", WORDS["at once"], count(_at_once(plan.cache, plan)), "", "kv", detail)
+    label = say("at once of", tokens=count(plan.cache.max_model_len))
+    return Readout("requests", label, count(_at_once(plan.cache, plan)), "", "kv", detail)
 
 
 def _available(plan: Plan | None) -> Readout:

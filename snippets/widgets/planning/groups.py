@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from snippets import baseline
 from snippets.planner.answers import usual_traffic
 from snippets.planner.engine_args import EngineArgs
@@ -44,7 +46,7 @@ def check_bytes(typed: str) -> None:
         raise ValueError("kv_cache_memory_bytes must be 1 or more")
 
 
-def _config(name: str, label: str, help_: str) -> Text:
+def _config(name: str, label: str, help_: str, chosen_by: Mapping[str, str] | None = None) -> Text:
     return Text(
         name,
         label,
@@ -55,6 +57,7 @@ def _config(name: str, label: str, help_: str) -> Text:
         help=help_,
         in_link=in_link,
         not_in_link=NOT_IN_LINK,
+        chosen_by=chosen_by,
     )
 
 
@@ -80,7 +83,7 @@ GROUPS = (
         "Model and cards",
         (
             Choice("model", "Model", "qwen2.5-7b", options.models(), style="select"),
-            _config("config", "config.json", WORDS["paste help"]),
+            _config("config", "config.json", WORDS["paste help"], {"model": options.PASTE}),
             Choice("gpu", "Card", "rtx-4090", options.cards(), style="select"),
             Number("gpu_gib", "Memory of the card", 24, 1, 1024, "GiB", whole=False, slider=False),
             _size("tensor_parallel_size"),

@@ -21,7 +21,9 @@ WORDS = {
     "taken": "vLLM takes this, but the memory is then too small; set it, and see what helps:",
     "fewer bits": "Or take a checkpoint of it in 8 or 4 bits (FP8, AWQ, GPTQ): choose “Your own” and paste its "
     "config.json.",
-    "weights": "Give their size: the figure in the line “Model loading took … GiB” of a start-up log.",
+    "weights": "Give their size: the figure in the line “Model loading took … GiB” of a start-up log. Before there is "
+    "a log, an estimate: total_size in the checkpoint’s model.safetensors.index.json, in bytes, divided by the cards "
+    "of a replica (tensor × pipeline parallel). What every card holds whole comes on top of that.",
     "open weights": "Type the weights’ size",
 }
 WEIGHTS = "weights_gib"  # the control, in a group that opens as the page does: closed

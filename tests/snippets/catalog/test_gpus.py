@@ -92,6 +92,22 @@ def test_dense_bf16_is_tensor_cores_times_operations_times_clock(key: str, cores
     assert gpu(key).bf16_dense_tflops == pytest.approx(cores[0] * cores[1] * cores[2] / 1000, rel=2e-3)
 
 
+# data sheets: FP8 with sparsity, TFLOP/s
+FP8_SPARSE = {"h200": 3958, "h100-80gb": 3958, "h100-pcie": 3026, "l40s": 1466, "l4": 485, "b200": 72_000 / 8}
+
+
+@pytest.mark.parametrize(("key", "sparse"), FP8_SPARSE.items(), ids=FP8_SPARSE)
+def test_dense_fp8_is_half_of_the_data_sheets_sparse_rate(key: str, sparse: float) -> None:
+    assert gpu(key).fp8_dense_tflops == sparse / 2
+
+
+@pytest.mark.parametrize("card", gpus().values(), ids=gpus())
+def test_fp8_is_twice_as_fast_as_bf16_where_a_card_has_it(card: Gpu) -> None:
+    if card.fp8_dense_tflops is not None and card.bf16_dense_tflops is not None:
+        assert card.compute_capability >= (8, 9)
+        assert card.fp8_dense_tflops == pytest.approx(2 * card.bf16_dense_tflops, rel=3e-2)
+
+
 @pytest.mark.parametrize("key", ["t4", "v100-32gb"])
 def test_cards_before_ampere_have_no_bf16_rate(key: str) -> None:
     with pytest.raises(MissingFactError, match="bf16_dense_tflops"):

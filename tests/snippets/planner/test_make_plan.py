@@ -18,6 +18,7 @@ from snippets.planner.command.own_flags import engine_args
 from snippets.planner.command.parse import parse
 from snippets.planner.engine_args import EngineArgs, SpeculativeConfig
 from snippets.planner.plan import Plan, make_plan
+from snippets.planner.report import to_text
 from snippets.planner.steps.take import cache_at
 from snippets.units import GIB
 
@@ -288,6 +289,12 @@ def test_total_memory_stands_for_the_cards_own() -> None:
     assert made.budget is not None and made.budget.total_bytes == 40 * GIB
 
 
+def test_more_cards_do_not_each_hold_the_weights_given_for_one() -> None:
+    args = EngineArgs(max_model_len=8192)
+    made = make_plan(catalog_config("llama-3.1-70b"), gpu("h100-80gb"), args, weights_bytes=131 * GIB)
+    assert "--tensor-parallel-size 2" in made.errors[0].way_out  # 65.7 GiB a card
+
+
 def test_given_weights_stand_for_the_counted() -> None:
     made = plan({"weights_bytes": 10 * GIB}, max_model_len=8192)
     assert made.weights_bytes == 10 * GIB
@@ -309,6 +316,11 @@ def test_a_model_without_a_cache_starts_whatever_its_weights() -> None:
     made = make_plan(read_config(encoder), RTX_4090, EngineArgs())
     assert made.errors == ()
     assert made.cache is not None and made.cache.groups == ()
+    # models/roberta.py:80: position_ids + padding_idx + 1, in a table of 8,194 rows
+    assert any("the table serves 8,192, and a longer text reads past its end" in note for note in made.notes)
+    safe = make_plan(read_config(encoder), RTX_4090, EngineArgs(max_model_len=8192))
+    assert not any("the table" in note for note in safe.notes)
+    assert "left over" in to_text(made) and "KV cache  " not in to_text(made)
 
 
 def test_auto_takes_the_longest_context_that_fits() -> None:

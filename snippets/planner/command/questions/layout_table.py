@@ -35,6 +35,10 @@ def layout_text(made: Layouts) -> str:
         lines += table([HEADER, *(_fit(row) for row in fits)], frozenset(range(len(HEADER) - 1)))
     else:
         lines.append("  none fits")
+    if made.weights_given:
+        lines += wrapped("The weights given are of the layout in the flags; those of the others are counted.", "  ")
+    if made.memory_given:
+        lines += wrapped("Every layout has the memory for its KV cache that was given.", "  ")
     if any(not row.tokens for row in fits):
         lines += wrapped("No layer keeps a KV cache: a step's limits decide how many texts run at once.", "  ")
     if any(not row.is_sure for row in fits):

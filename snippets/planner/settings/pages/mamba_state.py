@@ -20,6 +20,16 @@ BYTES: Mapping[str, int] = {
     "float64": 8,
 }
 
+TORCH_NAMES: Mapping[str, str] = {  # utils/torch_utils.py STR_DTYPE_TO_TORCH_DTYPE, as far as names differ
+    "float": "float32",
+    "half": "float16",
+    "fp8": "uint8",
+    "fp8_e4m3": "uint8",
+    "fp8_e5m2": "uint8",
+    "fp8_inc": "float8_e4m3fn",
+}
+OF_CONFIG = ("auto", "float32", "float16", "bfloat16", "int8", *TORCH_NAMES)
+
 MAMBA_TYPES = {  # v1/attention/backends/registry.py MambaAttentionBackendEnum
     "mamba1": "MAMBA1",
     "mamba2": "MAMBA2",
@@ -102,10 +112,20 @@ def ssm_cache_dtype(config: ModelConfig, args: EngineArgs) -> str:
     if asked != "auto":
         return asked
     if config.architecture in NEMOTRON_H:
-        return str(config.text_fields.get("mamba_ssm_cache_dtype", "float32"))
+        return _of_config("mamba_ssm_cache_dtype", config.text_fields.get("mamba_ssm_cache_dtype", "float32"))
     if config.architecture in QWEN3_5:
-        return str(config.text_fields.get("mamba_ssm_dtype") or "auto")
+        return _of_config("mamba_ssm_dtype", config.text_fields.get("mamba_ssm_dtype") or "auto")
     return "auto"
+
+
+def _of_config(name: str, value: object) -> str:
+    """torch's name of a dtype in the config; vLLM ends with a KeyError or TypeError for one it does not know."""
+    if not isinstance(value, str) or value not in OF_CONFIG:
+        raise EngineArgsError(
+            "mamba_ssm_cache_dtype",
+            f"{name} of the config is {value!r}, and vLLM knows {', '.join(OF_CONFIG)}; mend the config.",
+        )
+    return TORCH_NAMES.get(value, value)
 
 
 def state_bytes(shapes: Shapes, dtypes: tuple[str, ...]) -> int:

@@ -13,7 +13,7 @@ from snippets.planner.weights.parts.feed_forward import Experts, mixture, mlp
 from snippets.planner.weights.parts.recurrent import gated_delta_net, mamba1, mamba2
 from snippets.planner.weights.storage.size import NOTHING, Size
 
-_ATTENTION = ("full", "sliding", "chunked")
+_ATTENTION = ("full", "sliding", "chunked", "encoder_only")
 
 
 def decoder_layer(c: Counting, kind: LayerKind) -> Size:

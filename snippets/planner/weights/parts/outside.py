@@ -18,7 +18,7 @@ def tied(c: Counting) -> bool:
 
 def outside_layers(c: Counting, is_first: bool, is_last: bool) -> Size:
     """Embedding on the first stage, norm and lm_head on the last, or on all where the class does not care."""
-    recipe, one_matrix = c.recipe, tied(c)
+    recipe, one_matrix = c.recipe, c.recipe.positions == "bert" or tied(c)  # an encoder's embedding is its only one
     size = NOTHING
     if is_first or recipe.embedding_on == "everywhere" or (is_last and one_matrix):
         size += embedding(c) + positions(c)
@@ -48,6 +48,14 @@ def positions(c: Counting) -> Size:
     """A learned table; OPT keeps two rows for padding (models/opt.py OPTLearnedPositionalEmbedding)."""
     if not c.recipe.positions:
         return NOTHING
+    if c.recipe.positions == "bert":
+        return _bert_positions(c)
     key = "max_target_positions" if c.recipe.positions == "whisper" else "max_position_embeddings"
     rows = c.text.optional_integer("n_positions") or c.number(key)
     return c.numbers((rows + (2 if c.recipe.positions == "opt" else 0)) * c.hidden)
+
+
+def _bert_positions(c: Counting) -> Size:
+    """Tables of positions and token types, split and padded as the vocabulary, and a norm (models/bert.py:49)."""
+    rows = c.split.vocabulary(c.number("max_position_embeddings")) + c.split.vocabulary(c.number("type_vocab_size", 2))
+    return c.numbers(rows * c.hidden) + c.norm(c.hidden)

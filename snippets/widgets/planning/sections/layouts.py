@@ -99,7 +99,7 @@ def layouts_section(values: Values, layout: Layout) -> Shown:
     asked = found.question
     cards = int(values["cards"] or asked.cards)
     card = asked.gpu or unnamed_card(asked.total_bytes)
-    given = Given(weights=None, total=asked.total_bytes)
+    given = Given(weights=asked.weights_bytes, total=asked.total_bytes)
     try:
         rows = layouts(asked.config, [card] * cards, asked.args, given).rows
         hopeless = _hopeless(rows)

@@ -8,6 +8,7 @@ from snippets.planner.answers.in_flight import SAFE_SHARE, InFlight
 from snippets.units import count, percent
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, table, words
+from snippets.widgets.planning.answer import average
 from snippets.widgets.planning.load import in_flight
 from snippets.widgets.planning.question import answered
 
@@ -20,7 +21,7 @@ WORDS = {
     "safe": "without preemption",
     "safe says": "plan with this: at {share} of moments their blocks stay inside the pool",
     "expected": "on average",
-    "expected says": "what a busy server holds; now and then one is preempted and computed again",
+    "expected says": "what a busy server holds, rounded up; now and then one is preempted and computed again",
     "worst": "worst case",
     "worst says": "all have {tokens} tokens at the same moment: the log's number, rounded down",
     "most": "max_num_seqs",
@@ -50,7 +51,7 @@ def _said(flight: InFlight) -> Node:
     key = "by memory" if flight.decided_by == "memory" else "by most"
     said = WORDS[key].format(
         safe=count(flight.safe),
-        n=count(flight.expected),
+        n=average(flight),
         most=count(flight.max_num_seqs),
         tokens=count(flight.held.mean_tokens),
     )
@@ -62,7 +63,7 @@ def _said(flight: InFlight) -> Node:
 def _table(flight: InFlight, longest: int) -> Node:
     rows = (
         (WORDS["safe"], count(flight.safe), WORDS["safe says"].format(share=percent(SAFE_SHARE))),
-        (WORDS["expected"], count(flight.expected, 1), WORDS["expected says"]),
+        (WORDS["expected"], average(flight), WORDS["expected says"]),
         (WORDS["worst"], count(flight.worst_case), WORDS["worst says"].format(tokens=count(longest))),
         (WORDS["most"], count(flight.max_num_seqs), WORDS["most says"]),
     )

@@ -78,10 +78,31 @@ def test_without_its_arithmetic_a_card_still_has_the_bound_of_its_memory_but_non
     assert (prompt.seconds, prompt.tokens_per_second, prompt.not_known) == (None, None, ("bf16_dense_tflops",))
 
 
-def test_fp8_weights_compute_at_a_rate_that_is_not_in_the_catalog() -> None:
-    fp8 = server("qwen3-32b-fp8", gpu("h100-80gb"), (QWEN,))
-    assert decode_bound(fp8, 8, 1_000).not_known == ("fp8 tflops",)
-    assert in_words(("fp8 tflops",)) == "the card's rate of arithmetic with FP8 weights"
+def test_fp8_weights_compute_at_the_cards_fp8_rate() -> None:
+    prompt = prefill_bound(server("qwen3-32b-fp8", gpu("h100-80gb"), (QWEN,)), 1_000)
+    assert prompt.not_known == () and prompt.seconds is not None
+    half = prefill_bound(server("qwen3-32b-fp8", replace(gpu("h100-80gb"), fp8_dense_tflops=989.5), (QWEN,)), 1_000)
+    assert half.seconds == pytest.approx(2 * prompt.seconds)  # 1,979 TFLOP/s: NVIDIA's data sheet
+    ampere = prefill_bound(server("qwen3-32b-fp8", gpu("a100-80gb"), (QWEN,)), 1_000)  # Marlin widens the weights
+    assert ampere.seconds == pytest.approx(prompt.seconds * 1_979 / 312)
+
+
+def test_an_fp8_rate_that_is_not_known_is_named() -> None:
+    bound = decode_bound(server("qwen3-32b-fp8", gpu("rtx-5090"), (QWEN,)), 8, 1_000)
+    assert bound.not_known == ("fp8_dense_tflops",)
+    assert in_words(bound.not_known) == "the card's rate of arithmetic in FP8"
+
+
+def test_deepseek_v3_on_eight_h200_has_a_bound_of_prompts() -> None:
+    """37 thousand million parameters a token, 2 operations each, on 8 × 1,979 TFLOP/s: some 210,000 tokens a second.
+
+    Attention comes on top, and what every rank computes whole.
+    """
+    args = EngineArgs(max_model_len=8_192, tensor_parallel_size=8)
+    config = config_of("deepseek-v3")
+    made = prefill_bound(Server.of(config, gpu("h200"), args, resolve(config, args, gpu("h200"))), 1_000)
+    assert made.tokens_per_second is not None
+    assert 0.8 < made.tokens_per_second / (8 * 1_979e12 / (2 * 37e9)) < 1
 
 
 def test_a_prompt_of_4096_tokens_takes_at_least_its_operations() -> None:

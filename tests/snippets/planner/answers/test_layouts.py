@@ -145,3 +145,14 @@ def test_parallel_sizes_of_the_question_are_ignored() -> None:
 def test_divisors_of_64_are_the_seven_powers_of_two() -> None:
     assert divisors(64) == (1, 2, 4, 8, 16, 32, 64)
     assert divisors(7) == (1, 7)
+
+
+def test_weights_that_were_given_are_of_the_layout_they_were_given_with() -> None:
+    # Qwen2.5-7B on four ranks: a quarter of its 15.2 GB, not the 14.2 GiB typed for one.
+    given = Given(weights=int(14.2 * GIB))
+    rows = layouts(config_of("qwen2.5-7b"), [gpu("rtx-4090")] * 4, EngineArgs(max_model_len=8000), given).rows
+    held = {
+        (row.tensor_parallel_size, row.pipeline_parallel_size): row.weights_bytes for row in rows if row.weights_bytes
+    }
+    assert held[1, 1] == int(14.2 * GIB)
+    assert held[4, 1] == pytest.approx(2 * 7_615_616_512 / 4, rel=0.01)

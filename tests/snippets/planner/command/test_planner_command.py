@@ -318,6 +318,16 @@ def test_what_is_not_known_of_a_card_is_said_in_words(capsys: Streams) -> None:
     assert said in capsys.readouterr().out
 
 
+def test_a_way_out_names_the_flags_that_were_typed(capsys: Streams) -> None:
+    assert main(["llama-3.1-8b", *EIGHT_K, "--spec-method", "telepathy", "--spec-tokens", "3"]) == 1
+    assert "leave --spec-method and --spec-tokens out" in capsys.readouterr().err
+
+
+def test_no_more_is_free_than_the_card_has(capsys: Streams) -> None:
+    assert main(["llama-3.1-8b", "--gpu", "h100-80gb", "--max-model-len", "8192", "--free-gib", "100"]) == 2
+    assert capsys.readouterr().err == "--free-gib: 100.00 GiB are more than the card has, 79.19 GiB.\n"
+
+
 def test_a_shared_prefix_does_not_lower_the_bound_of_speed(capsys: Streams) -> None:
     """The prefix is read once, 493 whole blocks of 16 tokens; so many requests are then limited by arithmetic."""
     line = ["qwen2.5-7b", "--gpu", "rtx-4090", "--max-model-len", "8000", "--prompt-len", "100", "--output-len", "100"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from snippets.catalog.configs import catalog_config
+from snippets.catalog.configs import catalog_config, config_entries
 from snippets.catalog.gpus import gpu
 from snippets.model_config.read import read_config
 from snippets.planner.cache.plan import plan_cache
@@ -97,6 +98,27 @@ def test_modes_of_states_with_prefix_caching() -> None:
     aligned = on("h100-80gb", "qwen3-next-80b-a3b", enable_prefix_caching=True)
     assert aligned.mamba_cache_mode == "align"
     assert spec(aligned, "mamba").block_size == aligned.block_size
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tokens"),
+    [("fp8", 1_489_053), ("fp8_e4m3", 1_489_053), ("half", 1_118_435), ("float", 855_722)],
+)  # answers of vLLM's own classes (tests/oracle/model_oracle.py), TP 2 and 60 GiB
+def test_a_config_may_name_the_dtype_of_its_states_in_any_of_vllms_names(dtype: str, tokens: int) -> None:
+    fields = json.loads(json.dumps(dict(config_entries()["qwen3.5-27b"].config)))
+    fields["text_config"]["mamba_ssm_dtype"] = dtype
+    args = EngineArgs(tensor_parallel_size=2, max_model_len=2048)
+    resolved = resolve(read_config(fields), args, gpu("h200"))
+    assert plan_cache(resolved.stages, [60 * GIB], resolved.limits).kv_cache_size_tokens == tokens
+
+
+@pytest.mark.parametrize("dtype", ["float8", {"a": 1}])
+@pytest.mark.parametrize("key", ["qwen3.5-27b", "nemotron-3-super-fp8"])
+def test_a_dtype_of_states_that_vllm_does_not_know_is_refused_by_name(key: str, dtype: object) -> None:
+    fields = json.loads(json.dumps(dict(config_entries()[key].config)))
+    fields.get("text_config", fields)["mamba_ssm_dtype" if key == "qwen3.5-27b" else "mamba_ssm_cache_dtype"] = dtype
+    with pytest.raises(EngineArgsError, match="vLLM knows auto, float32"):
+        resolve(read_config(fields), EngineArgs(tensor_parallel_size=2, max_model_len=2048), gpu("h200"))
 
 
 GRANITE_4_8B = {

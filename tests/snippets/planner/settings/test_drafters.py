@@ -89,3 +89,13 @@ def test_a_window_that_is_not_known_is_not_guessed() -> None:
     args = replace(EIGHT_RANKS, speculative=SpeculativeConfig("draft_model", 1, draft))
     with pytest.raises(EngineArgsError, match="not planned here"):
         resolve(target, args, gpu("h200"))
+
+
+def test_states_of_a_drafter_of_another_class_are_not_planned() -> None:
+    """Falcon-H1 beside Mistral: vLLM turns mamba_cache_mode to "all" for it, and plans half of what we would."""
+    target = catalog_config("mistral-7b-v0.1")
+    draft = read_config({**catalog_config("falcon-h1-0.5b").fields, "vocab_size": target.vocab_size})
+    args = EngineArgs(speculative=SpeculativeConfig("draft_model", 3, draft), max_model_len=1024)
+    with pytest.raises(EngineArgsError, match="recurrent layers") as caught:
+        resolve(target, args, gpu("h200"))
+    assert not caught.value.from_vllm

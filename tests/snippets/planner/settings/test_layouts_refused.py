@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from snippets.catalog.configs import catalog_config
-from snippets.planner.engine_args import EngineArgs
-from snippets.planner.settings import layout_errors
+from snippets.catalog.configs import catalog_config, config_entries
+from snippets.catalog.gpus import gpu
+from snippets.model_config.read import read_config
+from snippets.planner.engine_args import EngineArgs, EngineArgsError
+from snippets.planner.settings import layout_errors, resolve
 
 
 def refusals(model: str, **args: object) -> list[str]:
@@ -86,3 +88,16 @@ def test_a_stage_without_a_layer_is_refused() -> None:
 @pytest.mark.parametrize("name", ["tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"])
 def test_sizes_start_at_one(name: str) -> None:
     assert refusals("llama-3.1-8b", **{name: 0}) == [f"{name} must be at least 1, got 0"]
+
+
+def test_a_dropped_class_that_transformers_has_is_not_planned_and_not_said_to_be_refused() -> None:
+    """vLLM tries its Transformers backend first: the oracle plans Llama-3.2-11B-Vision-Instruct so."""
+    mllama, phi = (
+        {**config_entries()["llama-3.1-8b"].config, "architectures": [name]}
+        for name in ("MllamaForConditionalGeneration", "Phi3SmallForCausalLM")
+    )
+    with pytest.raises(EngineArgsError, match="not planned here") as fallen_back:
+        resolve(read_config(mllama), EngineArgs(), gpu("h200"))
+    with pytest.raises(EngineArgsError, match=r"supported in vLLM until v0\.9\.2") as dropped:
+        resolve(read_config(phi), EngineArgs(), gpu("h200"))
+    assert (fallen_back.value.from_vllm, dropped.value.from_vllm) == (False, True)

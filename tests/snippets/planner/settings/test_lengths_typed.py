@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from snippets.catalog.configs import catalog_config
+from snippets.catalog.configs import catalog_config, config_entries
 from snippets.catalog.gpus import gpu
+from snippets.model_config.read import read_config
 from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.settings import parse_human_int, parse_max_model_len, resolve
 
@@ -56,6 +57,16 @@ def test_a_length_above_the_models_is_refused_in_vllms_words() -> None:
 def test_auto_starts_from_the_models_own_length_and_says_so_to_the_planning() -> None:
     resolved = resolve(catalog_config("llama-3.1-8b"), EngineArgs(max_model_len="auto"), gpu("h100-80gb"))
     assert (resolved.max_model_len, resolved.limits.auto_fit) == (131_072, True)
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "linear", "yarn"])
+def test_scaled_positions_without_a_factor_are_refused_in_vllms_words(kind: str) -> None:
+    """tests/oracle/model_oracle.py with llama-2-7b; an alpha beside it changes nothing."""
+    fields = dict(config_entries()["llama-2-7b"].config) | {"rope_scaling": {"type": kind, "alpha": 1000.0}}
+    with pytest.raises(EngineArgsError) as refused:
+        resolve(read_config(fields), EngineArgs(max_model_len=2048), gpu("h200"))
+    said = f"Missing required keys in `rope_parameters` for 'rope_type'='{kind}': {{'factor'}}"
+    assert (refused.value.field, str(refused.value)) == ("rope_scaling", said)
 
 
 def test_a_config_that_names_no_length_takes_any() -> None:

@@ -160,8 +160,8 @@ def test_every_number_opens_to_formula_numbers_and_source() -> None:
 
 
 def test_the_bound_is_of_the_load_that_the_traffic_makes() -> None:
-    """The command says the same 81; while 300 tokens are written, 0 to 299 of them stand: 1,500 + 149.5 on average."""
+    """Some 81.4 are bounded by 82; while 300 tokens are written, 0 to 299 of them stand: 1,500 + 149.5 on average."""
     load = {"max_model_len": "16384", "prompt_mean": "1500", "prompt_deviation": "0", "output_mean": "300"}
     found = answer("speed", "traffic", output_deviation="0", price="2", **load)
-    assert "a busy server runs about 81 at once" in said(found.sections["traffic"])
-    assert "with 81 requests at once, contexts of 1,649" in said(found.sections["speed"])
+    assert "a busy server runs about 82 at once" in said(found.sections["traffic"])
+    assert "with 82 requests at once, contexts of 1,649" in said(found.sections["speed"])

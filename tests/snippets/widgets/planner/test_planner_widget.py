@@ -84,6 +84,21 @@ def test_a_plan_that_only_may_fit_offers_the_length_that_surely_does() -> None:
     assert not any(elements(node, "button") for node in answer(**changed).sections["answer"].before)
 
 
+@pytest.mark.parametrize(
+    ("size", "verdict", "how_sure"),
+    [
+        ("6G", "It fits: ", "of the 23.64 GiB of the card: it fits."),
+        ("8G", "It may fit: ", "at the high end the server would run out of memory."),
+        ("9G", "vLLM 0.26.0 would refuse", "CUDA out of memory"),
+    ],
+)
+def test_a_cache_of_fixed_size_fits_may_fit_or_does_not(size: str, verdict: str, how_sure: str) -> None:
+    """Llama-3.1-8B holds 14.99 of 23.64 GiB, a step 0.1 to 0.7 more."""
+    top = answer(model="llama-3.1-8b", max_model_len="8192", kv_cache_memory_bytes=size).sections["answer"]
+    assert said(top).startswith(verdict)
+    assert how_sure in said(top)
+
+
 def test_weights_that_are_not_counted_are_asked_for_by_a_button_that_leads_there() -> None:
     found = answer(model="paste", config=FIELDS["microsoft/phi-2"], max_model_len="")
     button = next(one for node in found.sections["answer"].before for one in elements(node, "button"))
@@ -125,9 +140,51 @@ def test_the_answer_for_the_traffic_stands_beside_the_one_for_full_length() -> N
     safe = rows(found.sections["traffic"], "Requests at once")[1]
     assert names == ["requests", "traffic"]
     assert (safe[0], readout(found, "traffic")) == ("without preemption", safe[1])
+    labels = [one.label for one in found.view.readouts[:2]]
+    assert labels == ["at once, 8,192 tokens each", "at once, 1,024 in, 256 out"]
+    other = answer(**GIVEN, prompt_mean="2000", shared_prefix="500", output_mean="100")
+    assert other.view.readouts[1].label == "at once, 2,500 in, 100 out"  # every prompt begins with the prefix
     assert [row[0] for row in rows(found.sections["traffic"], "Requests at once")[2:4]] == ["on average", "worst case"]
     assert readout(answer(**GIVEN, max_num_seqs="4"), "traffic") == "4"
     assert readout(answer(**GIVEN, shared_prefix="9000"), "traffic") == "–"
+
+
+def test_the_average_is_one_whole_number_wherever_it_stands() -> None:
+    found = answer("traffic", "speed")  # some 105 on average
+    traffic = found.sections["traffic"]
+    average = rows(traffic, "Requests at once")[2][1]
+    assert found.view.readouts[1].detail == f"safe; {average} on average"
+    assert f"runs about {average} at once" in said(traffic)
+    assert f"with {average} requests at once" in said(found.sections["speed"])
+
+
+def test_counts_of_one_replica_say_so_and_what_all_have() -> None:
+    found = answer(**GIVEN, data_parallel_size="8")
+    assert said(found.sections["answer"]).startswith(
+        "It fits: 16 requests of 8,192 tokens at once on each of 8 replicas, 128 in all."
+    )
+    assert readout(found, "requests") == "16 on each of 8 replicas"
+    details = {one.name: one.detail for one in found.view.readouts}
+    assert details["requests"].startswith("128 in all; ")
+    tokens = int(readout(found, "tokens").split()[0].replace(",", ""))
+    assert readout(found, "tokens").endswith("tokens on each of 8 replicas")
+    assert details["tokens"].startswith(f"{8 * tokens:,} in all")
+    assert "on each of 8 replicas" in readout(found, "traffic") and "in all" in details["traffic"]
+    assert "replica" not in readout(answer(**GIVEN), "requests")
+
+
+def test_fewer_than_max_num_seqs_asks_for_get_buttons_that_admit_more() -> None:
+    state = {"max_num_seqs": "64"}
+    words = said(answer(**state).sections["answer"])
+    assert "max_num_seqs allows 64; of full length fewer fit." in words
+    buttons = [button for node in answer(**state).sections["answer"].before for button in elements(node, "button")]
+    assert len(buttons) == 3
+    for button in buttons:
+        changed = state | json.loads(button.attributes["data-values"])
+        promised = text_of(button).split(" → ")[1].removesuffix(" at once")
+        assert readout(answer(**changed), "requests") == promised, text_of(button)
+    assert "of full length fewer fit" not in said(answer(max_num_seqs="8").sections["answer"])
+    assert "of full length fewer fit" not in said(answer().sections["answer"])  # nobody asked for 256
 
 
 @pytest.mark.parametrize(
