@@ -69,6 +69,8 @@ def rank_weights(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> tuple[RankW
         raise AnswerError(
             "num_experts_per_tok", "num_experts_per_tok is missing, and what a step reads of the experts depends on it"
         )
+    if any(0 < use.num_experts < chosen for use in uses):
+        raise AnswerError("num_experts_per_tok", f"a token cannot use {chosen} experts where a layer has fewer")
     return tuple(
         RankWeights(
             read_bytes=use.always.num_bytes,

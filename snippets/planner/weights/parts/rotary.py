@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from snippets.model_config.model_config import AttentionCache, Layer
 from snippets.planner.weights.counting import FP32, Counting
+from snippets.planner.weights.errors import WeightsError
 from snippets.planner.weights.layers import LayerKind
 
 _WINDOWS = ("sliding", "chunked")
@@ -80,6 +81,10 @@ def _table(c: Counting, cache: AttentionCache, positions: int, is_eager: bool) -
     width = c.number("qk_rope_head_dim") if cache.kind in ("mla", "sliding_mla") else cache.head_size
     share = rope.get("partial_rotary_factor", c.text.raw("partial_rotary_factor"))
     if isinstance(share, float) and kind != "proportional":
+        if not 0 <= share <= 1:
+            raise WeightsError(
+                "partial_rotary_factor", f"partial_rotary_factor is {share}: a share from 0 to 1 is due."
+            )
         width = int(width * share)
     in_32_bits = c.recipe.moe in ("gpt_oss", "deepseek_v4")  # gpt_oss.py:94, deepseek_scaling_rope.py:240
     if cache.kind == "mla" and kind == "yarn" and is_eager:  # FlashInfer's kernel turns (deepseek_scaling_rope.py:61)
