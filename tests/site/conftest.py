@@ -217,13 +217,18 @@ SWAP = """() => {
 
 
 def keep(opener: Opens, url: str) -> Page:
-    """A live page for all tests of a module, to be brought back by `reset`.
-
-    At the first step in its history the theme loads a page anew and puts all of it in place of what stands there, a
-    moment later: that step is taken here, so that no test measures what is about to go.
-    """
-    page = live(opener(url))
+    """A live page for all tests of a module, to be brought back by `reset`."""
+    page = after_the_swap(live(opener(url)))
     opener.opened.remove(page)
+    return page
+
+
+def after_the_swap(page: Page) -> Page:
+    """Take a live page's first step in its history.
+
+    At that step the theme loads the page anew and puts all of it in place of what stands there, a moment later: taken
+    here, so that no test measures what is about to go.
+    """
     page.evaluate(SWAP)
     until(page, "document.querySelector('article') !== swapped", "the theme has loaded the page anew")
     return live(page)

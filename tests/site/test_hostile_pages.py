@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from conftest import SITE, Opens, Watch, live, pages, until
+from conftest import SITE, Opens, Watch, after_the_swap, live, pages, until
 from hostile import JSON, LONG, SHORT
 from playwright.sync_api import Page
 
@@ -41,6 +41,13 @@ SOUND = """
       await new Promise((go) => setTimeout(go, 4));
     }
   };
+  window.rounds = (takers, texts) => { // every text to one taker, another one each time
+    const found = [];
+    for (let at = 0; at < texts.length; at += takers.length || texts.length) {
+      found.push([...takers.keys()].map((i) => texts[(at + i) % texts.length]));
+    }
+    return found;
+  };
   window.say = (field, text) => {
     field.value = text;
     const stands = field.value;
@@ -51,10 +58,10 @@ SOUND = """
 TYPE = """async (texts) => {
   for (const widget of document.querySelectorAll('serving-widget')) {
     const fields = [...widget.querySelectorAll('[data-control] input[type=text], [data-control] textarea')];
-    for (const text of texts) {
-      const stand = fields.map((field) => say(field, text));
-      await waits(text, () => widget.answered && !widget.hasAttribute('data-waiting'));
-      const what = widget.name + ' ' + text;
+    for (const mixed of rounds(fields, texts)) {
+      const stand = fields.map((field, i) => say(field, mixed[i]));
+      const what = widget.name + ' ' + mixed.join(' ');
+      await waits(what, () => widget.answered && !widget.hasAttribute('data-waiting'));
       sound(what, widget);
       if (fields.some((field, i) => field.value !== stand[i])) wrong.push(what + ': what was typed has gone');
       if (widget.dataset.phase !== 'ready') wrong.push(what + ': ' + widget.dataset.phase);
@@ -69,12 +76,13 @@ TYPE = """async (texts) => {
 FOLLOW = """async (texts) => {
   for (const widget of document.querySelectorAll('serving-widget')) {
     const names = [...widget.querySelectorAll('[data-control]')].map((one) => one.dataset.control);
-    for (const [index, text] of texts.entries()) {
-      const written = index % 2 ? encodeURIComponent(text) : text; // as we write it, or as somebody else might
-      location.hash = '#' + widget.name + '=' + [...names, text].map((name) => name + ':' + written).join(',');
-      await waits('link ' + text, () => widget.answered && !widget.hasAttribute('data-waiting'));
-      sound('link ' + text, document.querySelector('article'));
-      if (widget.dataset.phase !== 'ready') wrong.push('link ' + text + ': ' + widget.dataset.phase);
+    for (const mixed of rounds([...names, ''], texts)) {
+      const written = mixed.map((text, i) => (i % 2 ? encodeURIComponent(text) : text)); // as we write it, or others
+      const what = 'link ' + mixed.join(' ');
+      location.hash = '#' + widget.name + '=' + written.map((text, i) => (names[i] ?? text) + ':' + text).join(',');
+      await waits(what, () => widget.answered && !widget.hasAttribute('data-waiting'));
+      sound(what, document.querySelector('article'));
+      if (widget.dataset.phase !== 'ready') wrong.push(what + ': ' + widget.dataset.phase);
     }
     location.hash = '#' + widget.name + '=';
     await waits('reset', () => widget.settled);
@@ -119,7 +127,7 @@ def driven(page: Page, script: str, texts: Mapping[str, str]) -> list[Any]:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path or "home")
 def test_whatever_is_typed_into_any_field_or_comes_with_any_link_is_text(path: str, site: str, opens: Opens) -> None:
-    page = live(opens(site + path))
+    page = after_the_swap(live(opens(site + path)))
     for script in (TYPE, ESTIMATE, FOLLOW):
         assert driven(page, script, TEXTS) == []
     page.goto(site + path + "#" + SHORT["svg"])
