@@ -63,7 +63,7 @@ types: $(VENV)/.test node_modules/.installed
 	npx --no-install tsc --project live
 
 test: $(VENV)/.test site chromium firefox lint types
-	$(PY) -m pytest -n 2 --dist loadfile
+	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # vLLM's own planning code, without a GPU: about 1.7 GB. What can be asked without it is stored, for `make test`.
 $(ORACLE_ENV)/.complete: tests/oracle/make_oracle_env.sh tests/oracle/requirements.txt
