@@ -21,7 +21,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from tools.benches import chrome
+from tools import browser
 from tools.benches.row import Row, number
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,7 +54,7 @@ def said(*command: str) -> str:
 
 def versions() -> dict[str, str]:
     """What the figures were measured with."""
-    found = {"Chromium": re.sub(r"^\D*", "", said(chrome.path(), "--version")).split()[0]}
+    found = {"Chromium": re.sub(r"^\D*", "", said(browser.find("chromium"), "--version")).split()[0]}
     found |= {"Python": platform.python_version(), "Node": said("node", "--version").removeprefix("v")}
     for name in ("mkdocs", "mkdocs-material", "markdown-exec"):
         found[name] = metadata.version(name)

@@ -16,7 +16,7 @@ from typing import Any
 
 from markdown_exec._internal.formatters import python as executor
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
+from pymdownx.superfences import SuperFencesException
 
 from tools import kept
 
@@ -60,7 +60,7 @@ class Watch:
 
     @contextmanager
     def over(self, code: str) -> Iterator[None]:
-        """Watch a run; raises PluginError after it for a file that results do not depend on."""
+        """Watch a run. After it raises SuperFencesException, which no fence swallows, for a file outside SOURCES."""
         if not self.listens:
             sys.addaudithook(self._event)  # there is no way to take one away again
             self.listens = True
@@ -70,7 +70,7 @@ class Watch:
         finally:
             self.running = False
         if others := sorted(self.found - {""}):
-            raise PluginError(
+            raise SuperFencesException(
                 f"a Python block reads {', '.join(others)}, of which its kept result knows nothing: "
                 f"add it to SOURCES in tools/printed.py\n\n{code}"
             )

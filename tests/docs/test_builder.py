@@ -86,8 +86,9 @@ def test_sound_page_is_built(tmp_path: Path) -> None:
         ("`#!fig 57 KiB = kib(kv_bytes_per_token(QWEN2_5_7B))`\n", "56 KiB"),
         ("`#!cite 96.3 % = no-such-source`\n", "no-such-source"),
         ("[nowhere](no-such-page.md)\n", "no-such-page.md"),
+        ('```python exec="1"\nprint(len(open("README.md").read()))\n```\n', "add it to SOURCES"),
     ],
-    ids=["failing code", "wrong figure", "unknown source", "dead link"],
+    ids=["failing code", "wrong figure", "unknown source", "dead link", "a file that kept results know nothing of"],
 )
 def test_build_stops_at(page: str, complaint: str, tmp_path: Path) -> None:
     done = build(f"# Page\n\n{page}", tmp_path)

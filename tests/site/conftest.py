@@ -7,27 +7,24 @@ import os
 import re
 import shutil
 import sys
-import threading
 import time
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from watch import Watch
 
-from tools import assets, serve
+from tools import assets
+from tools import browser as browsers
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT / "tests" / "snippets" / "widgets"
 sys.path.insert(0, str(SHARED))
 SITE = ROOT / os.environ.get("SITE", "site")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync")  # fmt: skip
 WAIT_SECONDS = 120
 
 
@@ -47,18 +44,11 @@ def pages() -> list[str]:
     return [address.removeprefix(found[0]) for address in found]
 
 
-def _serve(folder: Path) -> Iterator[str]:
-    server = serve.start(folder, 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-
-
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """Address of the built site."""
-    yield from _serve(SITE)
+    with browsers.served(SITE) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -85,43 +75,17 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     policy = (SITE / "index.html").read_text().partition('http-equiv="Content-Security-Policy" content="')[2]
     (folder / "index.html").write_text(page_html(policy.partition('">')[0]))
     (folder / "parts.html").write_text(parts_html(policy.partition('">')[0]))
-    yield from _serve(folder)
+    with browsers.served(folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The system's Chromium."""
-    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if path is None:
-        raise pytest.UsageError("no Chromium on the path: run `make chromium`")
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        launched = playwright.chromium.launch(executable_path=browsers.find("chromium"), args=list(browsers.QUIET))
         yield launched
         launched.close()
-
-
-@dataclass
-class Watch:
-    """What went wrong on the pages of a test; `expected` is text that may stand in it."""
-
-    wrong: list[str] = field(default_factory=list)
-    expected: list[str] = field(default_factory=list)
-
-    def follow(self, page: Page) -> None:
-        page.on("pageerror", lambda error: self.wrong.append(f"{page.url}: {error}"))
-        page.on("console", lambda message: self._console(page, message))
-        page.on("request", lambda request: self._request(page, request.url))
-
-    def _console(self, page: Page, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.wrong.append(f"{page.url}: {message.text}")
-
-    def _request(self, page: Page, url: str) -> None:
-        if not url.startswith(("http://127.0.0.1:", "blob:", "data:")):
-            self.wrong.append(f"{page.url} asks for {url}")
-
-    def check(self) -> None:
-        assert [text for text in self.wrong if not any(known in text for known in self.expected)] == []
 
 
 class Opens:

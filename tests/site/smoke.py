@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import threading
@@ -16,12 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
-from tools import serve
+from tools import browser, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "about" / "browsers.json"
-COMMANDS = {"chrome": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
-TARGETS = {"chrome": "chromium", "firefox": "firefox"}
+KINDS = {"chrome": "chromium", "firefox": "firefox"}  # the driver's names, and ours
 LIMIT_S = 300
 
 
@@ -32,14 +30,6 @@ class Smoke:
     browser: str
     done: list[dict[str, Any]]
     asked: list[str]
-
-
-def command(kind: str) -> str:
-    """Where the browser is. Raises FileNotFoundError with the way out."""
-    found = next((path for name in COMMANDS[kind] if (path := shutil.which(name))), None)
-    if found is None:
-        raise FileNotFoundError(f"no {COMMANDS[kind][0]} on the path: run `make {TARGETS[kind]}`, or install it")
-    return found
 
 
 def kinds_of_page(site: Path) -> list[str]:
@@ -62,7 +52,14 @@ def run(kind: str, site: Path) -> Smoke:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Noting, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/"
-    driver = ["node", str(Path(__file__).with_suffix(".mjs")), kind, command(kind), address, *kinds_of_page(site)]
+    driver = [
+        "node",
+        str(Path(__file__).with_suffix(".mjs")),
+        kind,
+        browser.find(KINDS[kind]),
+        address,
+        *kinds_of_page(site),
+    ]
     with subprocess.Popen(driver, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdin and running.stdout
         limit = threading.Timer(LIMIT_S, running.kill)
@@ -80,7 +77,7 @@ def run(kind: str, site: Path) -> Smoke:
 
 def main() -> None:
     site = Path(sys.argv[1])
-    smokes = [run(kind, site) for kind in COMMANDS]
+    smokes = [run(kind, site) for kind in KINDS]
     if failed := [check for smoke in smokes for check in smoke.done if check["wrong"]]:
         raise SystemExit(f"nothing written, since a check failed: {json.dumps(failed, indent=1)}")
     record = {

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from cell import Cell
-from conftest import Opens, Watch, until
+from conftest import Opens, until
 from playwright.sync_api import Page
+from watch import Watch
 
 LESSON = "lessons/kv-cache/"
 NAME = "kv_bytes_per_token"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cell import Cell
-from conftest import Opens, Watch, until
+from conftest import Opens, until
 from playwright.sync_api import Route
 from test_pages import AXE, RUN_AXE, UNNAMED, prepare
+from watch import Watch
 
 LESSON = "lessons/kv-cache/"
 CODE = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from cell import Cell
-from conftest import Opens, Watch
+from conftest import Opens
 from stranger import stranger
+from watch import Watch
 
 LESSON = "lessons/kv-cache/"
 KEPT = (

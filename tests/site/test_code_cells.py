@@ -7,8 +7,9 @@ import sys
 
 import pytest
 from cell import Cell
-from conftest import Opens, Watch, live, until
+from conftest import Opens, live, until
 from playwright.sync_api import Page, Route
+from watch import Watch
 
 LESSON = "lessons/kv-cache/"
 PROGRAM = "kv_cache_size"

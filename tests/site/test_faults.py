@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from conftest import BROWSERS, QUIET, SITE, Opens, Watch, live, settle, until
+from conftest import SITE, Opens, live, settle, until
 from playwright.sync_api import Browser, BrowserContext, Page, Route
+from watch import Watch
+
+from tools import browser as browsers
 
 PAGE = "explore/kv-cache/"
 BATCH = "#memory_cliff-batch"
@@ -215,8 +217,8 @@ def test_two_tabs_do_not_disturb_each_other(site: str, page: Page) -> None:
 def with_cache(browser: Browser) -> Iterator[BrowserContext]:
     """A browser that keeps pages which were left; Playwright's own flags forbid it."""
     kept = browser.browser_type.launch(
-        executable_path=next(path for name in BROWSERS if (path := shutil.which(name))),
-        args=list(QUIET),
+        executable_path=browsers.find("chromium"),
+        args=list(browsers.QUIET),
         ignore_default_args=["--disable-back-forward-cache"],
     )
     yield kept.new_context()

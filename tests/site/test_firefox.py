@@ -7,10 +7,10 @@ import re
 
 import pytest
 from conftest import SITE
-from smoke import COMMANDS, RECORD, Smoke, kinds_of_page, run
+from smoke import KINDS, RECORD, Smoke, kinds_of_page, run
 
 
-@pytest.fixture(scope="module", params=COMMANDS)
+@pytest.fixture(scope="module", params=KINDS)
 def smoke(request: pytest.FixtureRequest) -> Smoke:
     return run(request.param, SITE)
 

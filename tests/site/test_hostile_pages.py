@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from conftest import SITE, Opens, Watch, after_the_swap, live, pages, until
+from conftest import SITE, Opens, after_the_swap, live, pages, until
 from hostile import JSON, LONG, SHORT
 from playwright.sync_api import Page
+from watch import Watch
 
 ASKS = re.compile(r"<(serving-widget|predict-question|code-cell)\b")
 PAGES = [path for path in pages() if ASKS.search((SITE / path / "index.html").read_text(encoding="utf-8"))]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+from conftest import SITE
 
-from conftest import ROOT, SITE
-
-sys.path.insert(0, str(ROOT / "tests" / "bench"))
-import lighthouse
+from tools import browser
+from tools.benches import pages
 
 PAGES = ("", "lessons/kv-cache/", "explore/kv-cache/", "tools/planner/", "glossary/")
 CATEGORIES = ("accessibility", "best-practices", "seo")
 
 
 def test_each_kind_of_page_has_full_marks() -> None:
-    with lighthouse.served(SITE) as base:
-        found = lighthouse.run([base + path for path in PAGES], 1, *CATEGORIES)
+    with browser.served(SITE) as base:
+        found = pages.run([base + path for path in PAGES], 1, *CATEGORIES)
     assert [scores.get("failed", []) for scores in found.values()] == [[] for _ in PAGES]
     assert [[scores[name] for name in CATEGORIES] for scores in found.values()] == [[[1], [1], [1]] for _ in PAGES]

@@ -12,8 +12,9 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from conftest import SITE, Opens, Watch, answered, live, until
+from conftest import SITE, Opens, answered, live, until
 from playwright.sync_api import Page
+from watch import Watch
 
 from tools import offline, serve
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import SITE, Opens, Watch, live
+from conftest import SITE, Opens, live
+from watch import Watch
 
 from tools import transfer
 

@@ -7,8 +7,9 @@ import json
 import re
 
 import pytest
-from conftest import SITE, Opens, Watch, live, live_folder, until
+from conftest import SITE, Opens, live, live_folder, until
 from playwright.sync_api import Page, Route
+from watch import Watch
 
 from tools.snapshot import Snapshot
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, Opens, Watch, answered, live, until
+from conftest import ROOT, Opens, answered, live, until
+from watch import Watch
 
 from tools.serve import Handler
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Opens, Watch, go, live, settle, until
+from conftest import Opens, go, live, settle, until
 from playwright.sync_api import Page
 from sample_widget import BROKEN_RATIO, WIDGET
+from watch import Watch
 
 from snippets.widgets.run import look
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conftest import Opens, Watch, live, settle, until
+from conftest import Opens, live, settle, until
 from playwright.sync_api import Page, Route
+from watch import Watch
 
 RESULTS = "document.querySelector('.widget-results').outerHTML.replaceAll(' disabled=\"\"', '')"
 STATUS = "document.querySelector('.widget-status').textContent"

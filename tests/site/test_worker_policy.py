@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import SITE, Opens, Watch, _serve, live, live_folder
+from conftest import SITE, Opens, live, live_folder
 from playwright.sync_api import Error, Page, Worker
 from stranger import Stranger, stranger
+from watch import Watch
+
+from tools import browser
 
 PAGE = "explore/kv-cache/"
 # Python in the very worker that the page started.
@@ -217,7 +220,8 @@ def site_without_policy(tmp_path: Path) -> Iterator[str]:
     shutil.copytree(SITE / "explore", tmp_path / "explore")
     page = tmp_path / PAGE / "index.html"
     page.write_text(page.read_text().replace('http-equiv="Content-Security-Policy"', 'name="nothing"'))
-    yield from _serve(tmp_path)
+    with browser.served(tmp_path) as address:
+        yield address
 
 
 def test_without_the_policy_the_other_host_is_reached(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from mkdocs.exceptions import PluginError
+from pymdownx.superfences import SuperFencesException
 
 from tools import kept
 from tools.printed import ROOT, Results
@@ -49,7 +49,7 @@ def test_a_block_that_fails_is_not_kept(tmp_path: Path) -> None:
     ids=["reads", "lists"],
 )
 def test_a_block_that_reads_what_its_result_does_not_depend_on_is_refused(code: str, tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match=r"a Python block reads (README\.md|docs), .* add it to SOURCES"):
+    with pytest.raises(SuperFencesException, match=r"a Python block reads (README\.md|docs), .* add it to SOURCES"):
         run(tmp_path, code)
     assert list(tmp_path.iterdir()) == []
 

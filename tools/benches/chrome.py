@@ -1,42 +1,18 @@
-"""The system's Chromium, and the built site served for it."""
+"""Chromium with a profile of its own, and waiting for its pages."""
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from tools import serve
+from tools import browser
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 WAIT_S = 90
-
-
-def path() -> str:
-    """Where Chromium is. Raises SystemExit when there is none."""
-    found = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if found is None:
-        raise SystemExit("no Chromium on the path: run `make chromium`")
-    return found
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Address of a folder, as static hosts serve it: packed, with names that last kept by the browser."""
-    server = serve.start(folder, 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
 
 
 @contextmanager
@@ -47,7 +23,10 @@ def profile() -> Iterator[BrowserContext]:
         sync_playwright() as running,
     ):
         context = running.chromium.launch_persistent_context(
-            folder, executable_path=path(), args=QUIET, viewport={"width": 1280, "height": 900}
+            folder,
+            executable_path=browser.find("chromium"),
+            args=[*browser.QUIET],
+            viewport={"width": 1280, "height": 900},
         )
         yield context
         context.close()

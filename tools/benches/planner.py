@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.benches import chrome, plans
+from tools import browser
+from tools.benches import chrome, planner_page, plans
 from tools.benches.row import Row, middle
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "bench"))
-import planner_page  # noqa: E402
 
 RUNS = 3
 
 
 def rows(site: Path) -> Iterator[Row]:
     """A figure for each control, one for a pasted config, one for the plans."""
-    with chrome.served(site) as address, chrome.profile() as context:
+    with browser.served(site) as address, chrome.profile() as context:
         page = context.new_page()
         for name, times in planner_page.answers(page, f"{address}tools/planner/").items():
             yield Row(f"Planner: answer after {name}", middle(times), "ms", len(times), "the slowest", max(times))

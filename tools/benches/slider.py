@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tools import browser
 from tools.benches import chrome
 from tools.benches.row import Row, p95
 
@@ -48,7 +49,7 @@ SEEN = """[...document.querySelectorAll('serving-widget input[type=range]')]
 def rows(site: Path) -> Iterator[Row]:
     """All sliders together, and the slowest of them."""
     times: dict[str, list[tuple[float, float]]] = {}
-    with chrome.served(site) as address, chrome.profile() as context:
+    with browser.served(site) as address, chrome.profile() as context:
         page = context.new_page()
         page.goto(address + PAGE)
         chrome.live(page)

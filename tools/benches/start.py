@@ -22,6 +22,7 @@ from pathlib import Path
 
 import yaml
 
+from tools import browser
 from tools.benches import chrome
 from tools.benches.row import Row, middle
 
@@ -126,9 +127,9 @@ def rows(site: Path) -> Iterator[Row]:
         plain, fence = without_memory(site, Path(folder, "plain")), Path(folder, "fence")
         fence.mkdir()
         with (
-            chrome.served(site) as quick_at,
-            chrome.served(plain) as plain_at,
-            chrome.served(fence_site(fence)) as fence_at,
+            browser.served(site) as quick_at,
+            browser.served(plain) as plain_at,
+            browser.served(fence_site(fence)) as fence_at,
         ):
             for _ in range(RUNS):
                 times["memory"].append(answered_after(quick_at + PAGE, WIDGET))

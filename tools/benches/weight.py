@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tools import browser
 from tools.benches import chrome
 from tools.benches.row import Row
 
@@ -41,7 +42,7 @@ def loaded(address: str) -> tuple[int, int]:
 
 def rows(site: Path) -> Iterator[Row]:
     """One page of each kind."""
-    with chrome.served(site) as address:
+    with browser.served(site) as address:
         for kind, path in PAGES.items():
             sent, requests = loaded(address + path)
             yield Row(f"{kind}: sent before the reader does anything", sent, "bytes", 1, most=MOST_BYTES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import ConfigError, ModelConfig
@@ -28,16 +28,8 @@ def speed_of(config: ModelConfig, card: Gpu, args: EngineArgs, row: Layout) -> L
     """The bounds of a layout that fits. `args`: the question's; its parallel sizes are replaced by the row's."""
     if row.state != "fits" or row.resolved is None or not row.requests_per_replica or not row.max_model_len:
         return UNKNOWN
-    asked = replace(
-        args,
-        tensor_parallel_size=row.tensor_parallel_size,
-        pipeline_parallel_size=row.pipeline_parallel_size,
-        data_parallel_size=row.data_parallel_size,
-        enable_expert_parallel=row.enable_expert_parallel,
-        decode_context_parallel_size=row.decode_context_parallel_size,
-    )
     try:
-        server = Server.of(config, card, asked, row.resolved)
+        server = Server.of(config, card, row.args(args), row.resolved)
         one = decode_bound(server, 1, row.max_model_len)
         every = decode_bound(server, int(row.requests_per_replica), row.max_model_len)
     except (AnswerError, ConfigError, WeightsError):

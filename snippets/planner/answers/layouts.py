@@ -45,6 +45,17 @@ class Layout:
     resolved: Resolved | None = field(default=None, repr=False, compare=False)
     max_model_len: int | None = None  # after auto-fit
 
+    def args(self, asked: EngineArgs) -> EngineArgs:
+        """The question's arguments with this layout's parallel sizes."""
+        return replace(
+            asked,
+            tensor_parallel_size=self.tensor_parallel_size,
+            pipeline_parallel_size=self.pipeline_parallel_size,
+            data_parallel_size=self.data_parallel_size,
+            enable_expert_parallel=self.enable_expert_parallel,
+            decode_context_parallel_size=self.decode_context_parallel_size,
+        )
+
     @property
     def crosses_machines(self) -> bool:
         """One layer's ranks are on more than one machine."""

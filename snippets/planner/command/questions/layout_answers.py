@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 from snippets.planner.answers.in_flight import InFlight
@@ -63,22 +62,10 @@ def layout_answers(
         fits = fits[:1]
     answered = []
     for row in fits:
-        plan = planned(args_of(row, args))
+        plan = planned(row.args(args))
         traffic = traffic_answer(values, plan)
         answered.append(Answered(row, plan, traffic, bounds(values, plan, traffic)))
     return LayoutAnswers(made, tuple(sorted(answered, key=_order)))
-
-
-def args_of(row: Layout, args: EngineArgs) -> EngineArgs:
-    """The question's arguments in that layout."""
-    return replace(
-        args,
-        tensor_parallel_size=row.tensor_parallel_size,
-        pipeline_parallel_size=row.pipeline_parallel_size,
-        data_parallel_size=row.data_parallel_size,
-        enable_expert_parallel=row.enable_expert_parallel,
-        decode_context_parallel_size=row.decode_context_parallel_size,
-    )
 
 
 def _order(one: Answered) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * usage: node tests/bench/lighthouse.mjs RUNS CATEGORIES ADDRESS...
+ * usage: node tools/benches/lighthouse.mjs RUNS CATEGORIES ADDRESS...
  * Runs Lighthouse (mobile) RUNS times on each address, in turn, and prints one line of JSON for all:
  * {ADDRESS: {CATEGORY: [score, ...], METRIC: [value, ...], failed: [audit, ...]}}.
  * Without performance among the categories, nothing is slowed down. CHROMIUM names the browser.
