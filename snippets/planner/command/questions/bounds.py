@@ -9,7 +9,6 @@ from snippets.model_config.model_config import ConfigError
 from snippets.planner.answers.asked import AnswerError
 from snippets.planner.answers.bounds import DecodeBound, Server, cost_per_million_tokens, decode_bound, in_words
 from snippets.planner.answers.in_flight import InFlight
-from snippets.planner.answers.step_work import rank_weights
 from snippets.planner.command.errors import UsageError
 from snippets.planner.command.numbers import MOST_MONEY, at_most, number
 from snippets.planner.plan import Plan
@@ -54,8 +53,7 @@ def bounds(values: argparse.Namespace, plan: Plan, traffic: InFlight | None) -> 
     if traffic is not None:
         batch, context, shared = traffic.running_at_most, round(traffic.held.mean_tokens), traffic.shared_tokens
     try:
-        weights = rank_weights(plan.config, plan.args, plan.gpu)
-        server = Server(plan.config, plan.gpu, plan.args, plan.resolved, weights)
+        server = Server.of(plan.config, plan.gpu, plan.args, plan.resolved)
         bound = decode_bound(server, batch, max(1, min(context, plan.resolved.max_model_len)), shared)
         even = bound.even_routing
         even_cost = None if even is None else cost_per_million_tokens(server, even, price)

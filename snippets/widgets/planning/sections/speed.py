@@ -15,7 +15,6 @@ from snippets.planner.answers.bounds import (
     in_words,
     prefill_bound,
 )
-from snippets.planner.answers.step_work import rank_weights
 from snippets.planner.weights import WeightsError
 from snippets.units import count, milliseconds
 from snippets.widgets.declare import Shown, Values
@@ -66,8 +65,7 @@ def speed_section(values: Values, layout: Layout) -> Shown:
         if flight is None:
             return Shown(after=(words(WORDS["none"]),))
         batch, context = batch_and_context(values, flight)
-        weights = rank_weights(asked.config, asked.args, asked.gpu)
-        server = Server(asked.config, asked.gpu, asked.args, found.plan.resolved, weights)
+        server = Server.of(asked.config, asked.gpu, asked.args, found.plan.resolved)
         decode = decode_bound(server, batch, context, flight.shared_tokens)
         prefill = prefill_bound(server, context)
     except (AnswerError, ConfigError, WeightsError) as error:
