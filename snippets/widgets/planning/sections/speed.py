@@ -16,7 +16,7 @@ from snippets.planner.answers.bounds import (
     prefill_bound,
 )
 from snippets.planner.weights import WeightsError
-from snippets.units import count, milliseconds
+from snippets.units import count, exact_enough, milliseconds
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, table, words
 from snippets.widgets.planning.answer import requests
@@ -70,12 +70,12 @@ def speed_section(values: Values, layout: Layout) -> Shown:
         prefill = prefill_bound(server, context)
     except (AnswerError, ConfigError, WeightsError) as error:
         return Shown(after=(words(f"{error}.".replace("..", "."), "part-error"),))
-    price = values["price"]
-    cost = None if price is None else cost_per_million_tokens(server, decode, float(price))
+    price = None if values["price"] is None else float(values["price"])
+    cost = None if price is None else cost_per_million_tokens(server, decode, price)
     return Shown(after=(*_said(decode, cost, price), _table(decode, prefill), *_missing(decode)))
 
 
-def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node, ...]:
+def _said(decode: DecodeBound, cost: float | None, price: float | None) -> tuple[Node, ...]:
     if decode.tokens_per_second is None or decode.tokens_per_second_per_request is None:
         return (words(WORDS["no rate"].format(missing=in_words(decode.not_known)), "part-finding"),)
     each = count(decode.tokens_per_second_per_request, 1)
@@ -93,8 +93,9 @@ def _said(decode: DecodeBound, cost: float | None, price: object) -> tuple[Node,
         rate += " " + WORDS["even"].format(rate=count(decode.even_routing.tokens_per_second or 0))
     by = WORDS["by"].format(step=milliseconds(decode.step_seconds or 0, 2), what=WORDS[decode.limited_by])
     said = [words(f"{rate} {by}", "part-finding")]
-    if cost is not None:
-        said.append(words(WORDS["cost"].format(cost=count(cost, 2), price=price), "part-finding"))
+    if cost is not None and price is not None:
+        told = WORDS["cost"].format(cost=exact_enough(cost), price=exact_enough(price))
+        said.append(words(told, "part-finding"))
     return tuple(said)
 
 

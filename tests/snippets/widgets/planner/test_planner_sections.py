@@ -136,6 +136,13 @@ def test_a_price_gives_a_bound_in_the_same_currency_and_none_without_it() -> Non
     assert "forecast" in with_price
 
 
+def test_a_low_price_never_costs_nothing() -> None:
+    """A thousandth of an hour's price: the cost keeps the digits that count, as the command prints it."""
+    low = said(answer("speed", price="0.0005", batch="256", context="1").sections["speed"])
+    assert "At least 0.00 per million" not in low and "at 0.0005 per card and hour" in low
+    assert "at 2 per card and hour" in said(answer("speed", price="2.0").sections["speed"])
+
+
 def test_a_card_known_by_memory_has_no_speed() -> None:
     assert "Choose a card of the catalog" in said(answer("speed", gpu="other").sections["speed"])
 
