@@ -5,8 +5,8 @@ SITE ?= site
 VENV := .venv
 ORACLE_ENV ?= .cache/oracle
 PY := $(VENV)/bin/python
-SOURCES := $(shell find docs snippets live labs adr overrides tools -type f \
-	-not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' \
+SOURCES := $(shell find docs snippets live labs adr overrides tools bench -type f \
+	-not -path docs/_headers -not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' \
 	-not -path '*/__pycache__/*' 2>/dev/null) mkdocs.yml Makefile
 export NO_MKDOCS_2_WARNING := 1
 export PYTHONDONTWRITEBYTECODE := 1
@@ -97,4 +97,4 @@ lock:
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/audit.in -o requirements/audit.lock
 
 clean:
-	rm -rf site docs/assets docs/decisions docs/labs/*.py
+	rm -rf site docs/_headers docs/assets docs/decisions docs/labs/*.py
