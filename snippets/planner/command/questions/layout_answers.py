@@ -85,8 +85,8 @@ def answers_text(made: LayoutAnswers, command: str) -> str:
         rows = [header, *(_row(one, with_traffic, with_bounds) for one in shown)]
         lines = wrapped(_said(with_traffic, with_bounds, len(made.answered)), "")
         parts.append("\n".join([*lines, *table(rows, frozenset(range(len(header))))]))
-    elif shown and (why := shown[0].bound):
-        parts.append(f"No bound of speed or cost: {why.why_none}.")
+    if not with_bounds and shown and (none := shown[0].bound) and none.why_none:
+        parts.append(f"No bound of speed or cost: {none.why_none}.")
     if command:
         by = "The cheapest at best" if shown[0].cost is not None else "Most requests"
         parts.append(f"{by}, to paste:\n{command}")

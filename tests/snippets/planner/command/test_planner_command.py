@@ -250,6 +250,19 @@ def test_layouts_answer_for_the_traffic_and_the_price(capsys: Streams) -> None:
     assert "The cheapest at best, to paste:\nvllm serve Qwen/Qwen2.5-7B-Instruct" in text
 
 
+def test_layouts_say_why_there_is_no_cost_beside_the_traffic(tmp_path: Path, capsys: Streams) -> None:
+    """Weights whose size alone is given: requests can be counted, what a step reads cannot."""
+    published = json.loads((ROOT / "tests/snippets/model_config/published.json").read_text())["configs"]
+    fields = next(one["fields"] for one in published if one["repo"] == "microsoft/phi-2")
+    (tmp_path / "config.json").write_text(json.dumps(fields))
+    line = [str(tmp_path), "--gpu", "rtx-4090", "--weights-gib", "5.2", "--layouts", "1", "--price-per-hour", "2"]
+    for more in ([], ["--prompt-len", "500", "--output-len", "100"]):
+        assert main([*line, *more]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        assert ("without preemption" in text) == bool(more)
+        assert text.count("No bound of speed or cost: The weights of PhiForCausalLM") == 2  # layouts, the line as typed
+
+
 def test_layouts_of_which_none_starts_are_exit_code_1(capsys: Streams) -> None:
     assert main(["llama-3.1-405b", "--gpu", "rtx-3060", "--layouts", "2"]) == 1
     streams = capsys.readouterr()
