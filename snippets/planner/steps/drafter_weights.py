@@ -6,7 +6,7 @@ from snippets.catalog.gpus import Gpu
 from snippets.model_config.model_config import ModelConfig
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.weights import drafter_weight_bytes
-from snippets.planner.weights.errors import WAY_OUT, WeightsError
+from snippets.planner.weights.errors import WeightsError
 
 
 def drafter_bytes(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> int:
@@ -14,5 +14,5 @@ def drafter_bytes(config: ModelConfig, args: EngineArgs, gpu: Gpu) -> int:
     try:
         return drafter_weight_bytes(config, args, gpu.compute_capability)
     except WeightsError as error:
-        told = str(error).removesuffix(WAY_OUT).rstrip()
-        raise WeightsError("speculative", f"The drafter's weights are not counted. {told}") from None
+        told = f"The drafter's weights are not counted. {error.told}"
+        raise WeightsError("speculative", told, error.way_out) from None

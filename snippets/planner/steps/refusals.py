@@ -15,7 +15,7 @@ from snippets.planner.steps.take import PLENTY, StartError, Steps, cache_at
 from snippets.planner.steps.ways_out import Attempt, sentence, sorted_out
 from snippets.planner.steps.ways_out_memory import for_card, for_memory
 from snippets.planner.steps.ways_out_settings import for_setting, for_split
-from snippets.planner.weights.errors import ANOTHER_SPLIT, WAY_OUT, WeightsError
+from snippets.planner.weights.errors import ANOTHER_SPLIT, WeightsError
 
 GIVE_MEMORY = "Give the memory of the card as the driver reports it, or choose another card."
 NO_WAY = "Nothing tried here lets one request in: take a larger card, more cards, or a smaller model."
@@ -77,12 +77,10 @@ def _less_of_the_card(utilization: float, args: EngineArgs, attempt: Attempt) ->
 
 
 def _uncounted(failure: WeightsError, args: EngineArgs, attempt: Attempt) -> PlanError:
-    """The way out stands at the end of the message; it goes to its own place."""
-    message, field = str(failure), failure.field or "weights_bytes"
-    if message.endswith(ANOTHER_SPLIT):
-        found = for_split(args, attempt)
-        return PlanError(field, message.removesuffix(ANOTHER_SPLIT).rstrip(), sentence(found, ANOTHER_SPLIT))
-    return PlanError(field, message.removesuffix(WAY_OUT).rstrip(), WAY_OUT, from_vllm=False)
+    field = failure.field or "weights_bytes"
+    if failure.way_out == ANOTHER_SPLIT:
+        return PlanError(field, failure.told, sentence(for_split(args, attempt), ANOTHER_SPLIT))
+    return PlanError(field, failure.told, failure.way_out, from_vllm=False)
 
 
 def _memory_field(args: EngineArgs, budget: Budget | None) -> str:

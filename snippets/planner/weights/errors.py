@@ -13,8 +13,10 @@ ANOTHER_SPLIT = "vLLM refuses it too: choose another number of ranks."
 
 
 class WeightsError(ValueError):
-    """What is missing or unknown, with the way out; `field` is the config field or the setting at fault."""
+    """What is missing or unknown (`told`), and the way out; `field` is the config field or the setting at fault."""
 
     def __init__(self, field: str, message: str, way_out: str = WAY_OUT) -> None:
         super().__init__(f"{message} {way_out}".strip())
         self.field = field
+        self.told = message
+        self.way_out = way_out

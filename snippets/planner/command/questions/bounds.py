@@ -14,7 +14,7 @@ from snippets.planner.command.numbers import MOST_MONEY, at_most, number
 from snippets.planner.plan import Plan
 from snippets.planner.report.as_text import wrapped
 from snippets.planner.report.simultaneous import requests_at_once
-from snippets.planner.weights.errors import WAY_OUT, WeightsError
+from snippets.planner.weights.errors import WeightsError
 from snippets.units import count, exact_enough, quantity
 
 
@@ -59,7 +59,7 @@ def bounds(values: argparse.Namespace, plan: Plan, traffic: InFlight | None) -> 
         even_cost = None if even is None else cost_per_million_tokens(server, even, price)
         return Bounds(bound, cost_per_million_tokens(server, bound, price), even_cost)
     except WeightsError as error:  # what a step reads of weights whose size alone is given is not known either
-        return Bounds(why_none=str(error).removesuffix(WAY_OUT).strip().rstrip("."))
+        return Bounds(why_none=error.told.rstrip("."))
     except ConfigError as error:
         return Bounds(why_none=str(error).rstrip("."))
     except AnswerError as error:

@@ -15,6 +15,7 @@ from snippets.planner.answers.bounds import (
     in_words,
     prefill_bound,
 )
+from snippets.planner.report.answer import sentence
 from snippets.planner.weights import WeightsError
 from snippets.units import count, exact_enough, milliseconds
 from snippets.widgets.declare import Shown, Values
@@ -68,8 +69,10 @@ def speed_section(values: Values, layout: Layout) -> Shown:
         server = Server.of(asked.config, asked.gpu, asked.args, found.plan.resolved)
         decode = decode_bound(server, batch, context, flight.shared_tokens)
         prefill = prefill_bound(server, context)
-    except (AnswerError, ConfigError, WeightsError) as error:
-        return Shown(after=(words(f"{error}.".replace("..", "."), "part-error"),))
+    except WeightsError as error:  # there is a plan, so their size is given already; what a step reads of it is not
+        return Shown(after=(words(sentence(error.told), "part-error"),))
+    except (AnswerError, ConfigError) as error:
+        return Shown(after=(words(sentence(str(error)), "part-error"),))
     price = None if values["price"] is None else float(values["price"])
     cost = None if price is None else cost_per_million_tokens(server, decode, price)
     return Shown(after=(*_said(decode, cost, price), _table(decode, prefill), *_missing(decode)))

@@ -143,6 +143,13 @@ def test_a_low_price_never_costs_nothing() -> None:
     assert "at 2 per card and hour" in said(answer("speed", price="2.0").sections["speed"])
 
 
+def test_the_speed_of_weights_that_are_given_is_not_answered_with_giving_them() -> None:
+    phi = {"model": "paste", "config": FIELDS["microsoft/phi-2"], "max_model_len": "", "weights_gib": "5.2"}
+    shown = said(answer("speed", **phi).sections["speed"])
+    assert "not counted here" in shown and shown.endswith(".") and not shown.endswith("..")
+    assert "instead" not in shown and "weights-gib" not in shown
+
+
 def test_a_card_known_by_memory_has_no_speed() -> None:
     assert "Choose a card of the catalog" in said(answer("speed", gpu="other").sections["speed"])
 
