@@ -23,7 +23,6 @@ WORDS = {
     "detail none": "Every step starts anew, so no memory is kept from one to the next.",
     "requested": "vLLM may use {memory}",
     "total": "{memory} in all",
-    "outside": "left to others {memory}",
     "kv": "KV cache {memory}",
     "over by": "{memory} too much",
     "free": "free {memory}",

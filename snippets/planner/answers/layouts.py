@@ -2,7 +2,8 @@
 
 A replica takes tensor × pipeline cards; data parallel replicas multiply the requests. What vLLM refuses stands in the
 table too, with its reason, and so does what starts nowhere for lack of memory. Of unequal cards the smallest decides:
-ranks of a layout hold equal parts, and vLLM takes the smallest number of blocks of all workers.
+ranks of a layout hold equal parts, and vLLM takes the smallest number of blocks of all workers
+(v1/core/kv_cache_utils.py:2155).
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-PREFIX = "other_"  # their values stand aside from the ones the plan reads
-
 # They change what is cached or how it is counted: with one of these the exact figures would be of another server.
 CHANGES_THE_CACHE = {
     "--config": "it holds further flags; write them on the line",

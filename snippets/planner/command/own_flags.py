@@ -96,7 +96,6 @@ SPECULATIVE_FLAGS = (
     Flag(("--spec-model",), str, "its drafter alone: a path to a config.json or a catalog key"),
     Flag(("--spec-tokens",), at_most(numbers.MOST_DRAFTED_TOKENS, whole), "its number of drafted tokens alone"),
 )
-OUTPUTS = ("--json", "--markdown", "--csv", "--explain")
 
 
 def add_own_flags(parser: argparse.ArgumentParser) -> None:

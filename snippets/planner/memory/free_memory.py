@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil
 
 from snippets.planner.budget import requested_bytes
@@ -57,11 +56,3 @@ def largest_utilization(free_bytes: int, total_bytes: int, digits: int = 2) -> f
     while share > 0 and ceil(total_bytes * (share / steps)) > free_bytes:
         share -= 1
     return float(share / steps)
-
-
-def deciding_card(total_bytes: Sequence[int]) -> int:
-    """Index of the card that decides: every rank's blocks are cut to the smallest (v1/core/kv_cache_utils.py:2155).
-
-    With the same utilization and the same share of the model on each card that is the one with the least memory.
-    """
-    return min(range(len(total_bytes)), key=lambda index: total_bytes[index])

@@ -54,7 +54,6 @@ WORDS = {
     "to": "{low} to {high}",
     "at least": "up to {high}",
     "printed": "the log: {x}x",
-    "of memory": "{n} by memory",
     "held": "reserved to admit it",
     "marginal": "at full context",
     "window": "nothing more is kept",

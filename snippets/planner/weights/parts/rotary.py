@@ -34,13 +34,8 @@ class Table(NamedTuple):
         return self.rows * self.columns * self.number_bytes
 
 
-def rotary_bytes(c: Counting, kinds: tuple[LayerKind, ...], is_eager: bool = False) -> int:
-    """The tables of these layers. `is_eager`: --enforce-eager."""
-    return sum(table.num_bytes for table in rotary_tables(c, kinds, is_eager))
-
-
 def rotary_tables(c: Counting, kinds: tuple[LayerKind, ...], is_eager: bool = False) -> frozenset[Table]:
-    """The different ones among these layers."""
+    """The different ones among these layers. `is_eager`: --enforce-eager."""
     positions = c.text.optional_integer("max_position_embeddings")
     if c.recipe.rotary == "none" or positions is None:
         return frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snippets.planner.memory.free_memory import assumed_free, deciding_card, free_memory_error, largest_utilization
+from snippets.planner.memory.free_memory import assumed_free, free_memory_error, largest_utilization
 from snippets.units import GIB
 
 H100 = round(79.19 * GIB)
@@ -36,10 +36,6 @@ def test_it_passes_and_the_next_one_does_not(total: int, share: float) -> None:
         assert free_memory_error(free, total, found) is None
     if found < 1:
         assert free_memory_error(free, total, round(found + 0.01, 2)) is not None
-
-
-def test_the_smallest_of_unequal_cards_decides() -> None:
-    assert deciding_card([80 * GIB, 24 * GIB, 48 * GIB]) == 1
 
 
 def test_a_clean_card_has_what_its_logs_show_and_never_all() -> None:
