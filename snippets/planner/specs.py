@@ -92,6 +92,10 @@ class CachePlan:
     warnings: tuple[str, ...] = ()  # log lines of level WARNING ("Add %d padding layers…")
     needed_bytes: int = 0  # reserved to admit one request of max_model_len, on the stage that needs most
 
+    def requests_at_once(self, max_num_seqs: int) -> int:
+        """Of max_model_len: the smaller of what memory holds and what the scheduler takes into a step."""
+        return min(int(self.max_concurrency), max_num_seqs)
+
 
 @dataclass(frozen=True)
 class CacheLayout:

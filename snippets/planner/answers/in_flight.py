@@ -34,6 +34,7 @@ from snippets.planner.resolved import Resolved
 from snippets.planner.specs import CacheGroup, CachePlan, LayerSpec
 
 SAFE_SHARE = 0.99  # of moments
+LEAST_SHARE_SAID = 0.0005  # less prints as 0.0 %
 _SAFE_Z = 2.3263478740408408  # standard normal quantile of SAFE_SHARE
 _SAMPLES = 768  # (length, share) pairs, about
 _GOLDEN = 0.6180339887498949  # steps that fill an interval evenly without ever repeating
@@ -93,8 +94,13 @@ class InFlight:
         return min(self.expected, self.max_num_seqs)
 
     @property
+    def running_safely(self) -> int:
+        """What runs without preemption, as far as max_num_seqs lets it."""
+        return min(self.safe, self.max_num_seqs)
+
+    @property
     def running_at_most(self) -> int:
-        """The same as a whole number that bounds it: 1.96 requests are never faster than 2."""
+        """`running` as a whole number that bounds it: 1.96 requests are never faster than 2."""
         return max(1, ceil(self.running))
 
     @property

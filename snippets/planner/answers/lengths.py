@@ -50,6 +50,11 @@ class Lengths:
                 f"spread would reach below 1 token: at most {(self.mean_tokens - 1) / sqrt(3):.0f}, or log-normal",
             )
 
+    @classmethod
+    def around(cls, mean_tokens: float, deviation_tokens: float) -> Lengths:
+        """Log-normal, as lengths of users are; without a deviation all alike."""
+        return cls("lognormal" if deviation_tokens else "fixed", mean_tokens, deviation_tokens)
+
     def strata(self) -> tuple[Stratum, ...]:
         """Shares that add up to 1, short to long."""
         return _strata(self)

@@ -54,7 +54,7 @@ def _requests(steps: Steps) -> int:
     """Of full length at once; 0 where it does not start, or not surely."""
     if steps.cache is None or steps.resolved is None or failure_at("low", steps) is not None:
         return 0
-    return min(int(steps.cache.max_concurrency), steps.resolved.max_num_seqs)
+    return steps.cache.requests_at_once(steps.resolved.max_num_seqs)
 
 
 def _first_best(

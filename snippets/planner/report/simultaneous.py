@@ -6,7 +6,7 @@ from snippets.planner.plan import Plan
 
 
 def requests_at_once(plan: Plan) -> int | None:
-    """The smaller of what memory holds and what the scheduler takes into a step; None without a plan."""
+    """What CachePlan.requests_at_once says of a plan; None without one."""
     if plan.cache is None or plan.resolved is None:
         return None
-    return min(int(plan.cache.max_concurrency), plan.resolved.max_num_seqs)
+    return plan.cache.requests_at_once(plan.resolved.max_num_seqs)

@@ -11,7 +11,6 @@ from snippets.planner.answers.in_flight import InFlight
 from snippets.planner.plan import Plan
 from snippets.planner.report.answer import fit_words
 from snippets.planner.report.simultaneous import requests_at_once
-from snippets.planner.specs import CachePlan
 from snippets.units import GIB, KIB, MIB, count, gib, kib, mib
 from snippets.widgets.declare import Readout, Tone, Values
 from snippets.widgets.planning.load import in_flight
@@ -99,11 +98,6 @@ def headline(answer: Answered | None) -> str:
     return say(found, requests=requests(n), tokens=count(cache.max_model_len), where=where)
 
 
-def _at_once(cache: CachePlan | None, plan: Plan) -> int:
-    most = plan.resolved.max_num_seqs if plan.resolved else 0
-    return 0 if cache is None else min(int(cache.max_concurrency), most)
-
-
 def surely(answer: Answered | None) -> str:
     """How sure the answer is, in a sentence; empty where there is none."""
     found = verdict(answer)
@@ -115,7 +109,7 @@ def surely(answer: Answered | None) -> str:
     assert plan.cache is not None and plan.resolved is not None
     memory, most = int(plan.cache.max_concurrency), plan.resolved.max_num_seqs
     capped = [say("capped", memory=count(memory), most=count(most))] if memory > most else []
-    low, high = _at_once(plan.cache_low, plan), _at_once(plan.cache_high, plan)
+    low, high = (end.requests_at_once(most) if end else 0 for end in (plan.cache_low, plan.cache_high))
     if plan.fit is not None:
         bar = fit_words(plan.fit)
     elif plan.budget is None:
@@ -210,9 +204,8 @@ def _traffic(answer: Answered | None, values: Values) -> Readout:
         return replace(nothing, detail=WORDS["not served"])
     if flight is None:
         return nothing
-    capped = flight.max_num_seqs <= flight.safe
-    detail = WORDS["by most"] if capped else say("safely", n=average(flight))
-    return replace(nothing, value=count(flight.max_num_seqs if capped else flight.safe), detail=detail)
+    detail = WORDS["by most"] if flight.max_num_seqs <= flight.safe else say("safely", n=average(flight))
+    return replace(nothing, value=count(flight.running_safely), detail=detail)
 
 
 def _weights_detail(answer: Answered | None) -> str:
@@ -226,7 +219,7 @@ def _requests(plan: Plan | None) -> Readout:
         return Readout("requests", WORDS["at once"], WORDS["none"], detail=WORDS["no kv"])
     detail = say("printed", x=count(plan.cache.max_concurrency, 2))
     label = say("at once of", tokens=count(plan.cache.max_model_len))
-    return Readout("requests", label, count(_at_once(plan.cache, plan)), "", "kv", detail)
+    return Readout("requests", label, count(requests_at_once(plan) or 0), "", "kv", detail)
 
 
 def _available(plan: Plan | None) -> Readout:

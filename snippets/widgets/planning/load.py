@@ -10,8 +10,7 @@ from snippets.widgets.planning.question import Answered
 
 def _traffic(values: Values) -> Traffic:
     def lengths(name: str) -> Lengths:
-        mean, deviation = float(values[f"{name}_mean"] or 1), float(values[f"{name}_deviation"] or 0)
-        return Lengths("lognormal" if deviation else "fixed", mean, deviation)
+        return Lengths.around(float(values[f"{name}_mean"] or 1), float(values[f"{name}_deviation"] or 0))
 
     return Traffic(lengths("prompt"), lengths("output"), int(values["shared_prefix"] or 0))
 

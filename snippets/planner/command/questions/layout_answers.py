@@ -32,7 +32,7 @@ class Answered(NamedTuple):
     @property
     def safe(self) -> int:
         """Requests of the traffic without preemption, all replicas together."""
-        each = min(self.traffic.safe, self.traffic.max_num_seqs) if self.traffic else 0
+        each = self.traffic.running_safely if self.traffic else 0
         return each * self.row.data_parallel_size
 
     @property

@@ -8,15 +8,13 @@ from typing import Any
 
 from snippets.planner.answers import usual_traffic as usual
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.in_flight import SAFE_SHARE, InFlight, Traffic, requests_in_flight
+from snippets.planner.answers.in_flight import LEAST_SHARE_SAID, SAFE_SHARE, InFlight, Traffic, requests_in_flight
 from snippets.planner.answers.lengths import Lengths
 from snippets.planner.command.errors import UsageError
 from snippets.planner.command.numbers import MOST_TOKENS, between, number, whole
 from snippets.planner.plan import Plan
 from snippets.planner.report.as_text import table
 from snippets.units import count, exact_enough, percent
-
-LEAST_SHARE_SAID = 0.0005  # less prints as 0.0 %
 
 
 def add_traffic_flags(parser: argparse.ArgumentParser) -> None:
@@ -57,12 +55,8 @@ def traffic_answer(values: argparse.Namespace, plan: Plan) -> InFlight | None:
 
 def traffic_asked(values: argparse.Namespace) -> Traffic:
     """The traffic of the line."""
-    prompt = _lengths(values.prompt_len, values.prompt_len_std)
-    return Traffic(prompt, _lengths(values.output_len, values.output_len_std), values.shared_prefix_len)
-
-
-def _lengths(mean: float, deviation: float) -> Lengths:
-    return Lengths("lognormal" if deviation else "fixed", mean, deviation)
+    prompt = Lengths.around(values.prompt_len, values.prompt_len_std)
+    return Traffic(prompt, Lengths.around(values.output_len, values.output_len_std), values.shared_prefix_len)
 
 
 def traffic_text(answer: InFlight, asked: Traffic) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from snippets.draw.figure import Layout
 from snippets.planner.answers.asked import AnswerError
-from snippets.planner.answers.in_flight import SAFE_SHARE, InFlight
+from snippets.planner.answers.in_flight import LEAST_SHARE_SAID, SAFE_SHARE, InFlight
 from snippets.units import count, percent
 from snippets.widgets.declare import Shown, Values
 from snippets.widgets.parts.nodes import Node, table, words
@@ -55,7 +55,7 @@ def _said(flight: InFlight) -> Node:
         most=count(flight.max_num_seqs),
         tokens=count(flight.held.mean_tokens),
     )
-    if flight.cut_share >= 0.0005:
+    if flight.cut_share >= LEAST_SHARE_SAID:
         said += " " + WORDS["cut"].format(share=percent(flight.cut_share, 1))
     return words(said, "part-finding")
 

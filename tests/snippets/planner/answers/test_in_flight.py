@@ -109,6 +109,8 @@ def test_a_request_with_states_and_a_full_window_holds_the_same_at_every_length(
     flat = Pool(1_001, MAX_MODEL_LEN, 256, lambda tokens: 8)
     answer = in_flight(CHAT, flat)
     assert (answer.worst_case, answer.safe) == (125, 125)
+    assert answer.running_safely == 125
+    assert in_flight(CHAT, Pool(1_001, MAX_MODEL_LEN, 100, lambda tokens: 8)).running_safely == 100
     assert answer.expected == pytest.approx(125)
 
 

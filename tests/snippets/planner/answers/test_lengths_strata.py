@@ -43,6 +43,11 @@ def test_half_of_a_log_normal_lies_below_its_mean_divided_by_the_known_factor() 
     assert below == pytest.approx(0.5, abs=0.03)
 
 
+def test_without_a_deviation_all_are_alike() -> None:
+    assert Lengths.around(700, 0).strata() == ((1.0, 700),)
+    assert len(Lengths.around(700, 1).strata()) > 1
+
+
 @pytest.mark.parametrize(
     ("asked", "field"),
     [(("uniform", 100, 90), "deviation_tokens"), (("fixed", 0), "mean_tokens"), (("zipf", 10), "kind")],
