@@ -24,6 +24,7 @@ from snippets.planner.answers.step_work import (
 )
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.resolved import Resolved
+from snippets.planner.settings.dtypes import SIXTEEN_BIT
 from snippets.units import GB
 
 _HOUR = 3600  # seconds
@@ -217,7 +218,7 @@ def _rate(server: Server) -> str | None:
 
 def _attends_in_16_bits(server: Server) -> bool:
     """A cache of fewer bits lets attention run on faster units: its operations then bound no time, and are left out."""
-    return server.resolved.kv_cache_dtype in ("auto", "bfloat16", "float16")
+    return server.resolved.kv_cache_dtype in SIXTEEN_BIT
 
 
 def _attention_flops(server: Server, context_tokens: int) -> float:

@@ -13,10 +13,9 @@ from snippets.model_config.model_config import ModelConfig
 from snippets.planner.answers.asked import at_least
 from snippets.planner.answers.right_size import longest_for
 from snippets.planner.engine_args import EngineArgs
+from snippets.planner.settings.dtypes import SIXTEEN_BIT
 from snippets.planner.steps.take import Given, Steps, take
 from snippets.planner.steps.ways_out import MAX_CARDS, Proposal, failure_at
-
-SIXTEEN_BITS = frozenset({"auto", "bfloat16", "float16"})
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def _first_best(
 
 
 def _fp8(args: EngineArgs, now: Steps) -> Iterator[Proposal]:
-    if now.resolved is not None and now.resolved.kv_cache_dtype in SIXTEEN_BITS:
+    if now.resolved is not None and now.resolved.kv_cache_dtype in SIXTEEN_BIT:
         yield replace(args, kv_cache_dtype="fp8"), "--kv-cache-dtype fp8"
 
 

@@ -36,6 +36,8 @@ KV_CACHE_DTYPES = (
     "nvfp4",
 )  # config/cache.py:19 CacheDType
 
+SIXTEEN_BIT = frozenset({"auto", "bfloat16", "float16"})  # of them; "auto" follows dtype
+
 STORAGE_DTYPES = {
     "int8_per_token_head": "int8",
     "fp8_inc": "float8_e4m3fn",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.estimate import Budget, Fit
 from snippets.planner.resolved import Resolved
+from snippets.planner.settings.dtypes import SIXTEEN_BIT
 from snippets.planner.specs import CacheError
 from snippets.planner.steps.take import Steps
 from snippets.planner.steps.ways_out import MAX_CARDS, Attempt, End, Proposal, Ways, failure_at
@@ -97,7 +98,7 @@ def _smaller_cache(
     end: End, error: CacheError, args: EngineArgs, resolved: Resolved, attempt: Attempt
 ) -> Iterator[Proposal]:
     """FP8 keys and values; where they are still too many, with the length that fits."""
-    if resolved.kv_cache_dtype not in {"auto", "bfloat16", "float16"}:
+    if resolved.kv_cache_dtype not in SIXTEEN_BIT:
         return
     fp8 = replace(args, kv_cache_dtype="fp8")
     failure = failure_at(end, attempt(fp8))

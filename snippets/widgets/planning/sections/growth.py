@@ -11,6 +11,7 @@ from snippets.planner.answers.length_curve import LengthCurve, fp8_gain, length_
 from snippets.planner.answers.windows import bytes_if_all_kept
 from snippets.planner.plan import Plan
 from snippets.planner.resolved import Resolved
+from snippets.planner.settings.dtypes import SIXTEEN_BIT
 from snippets.planner.specs import CacheLayout, CachePlan
 from snippets.units import count, times
 from snippets.widgets.declare import Shown, Values
@@ -39,7 +40,6 @@ WORDS = {
     "no gain": "vLLM would refuse {dtype} here: {why}",
 }
 NAME = "planner-growth"
-SIXTEEN_BIT = ("auto", "bfloat16", "float16")
 FP8 = "fp8"
 GAIN_LENGTHS = 5
 
