@@ -9,6 +9,7 @@ from snippets.planner.engine_args import EngineArgs, EngineArgsError
 from snippets.planner.settings.card import Card
 from snippets.planner.settings.kind import (
     GEMMA4_TYPES,
+    has_state,
     is_attention_free,
     is_encoder_only,
     is_mm_prefix_lm,
@@ -181,7 +182,7 @@ def _async_scheduling(config: ModelConfig, args: EngineArgs) -> tuple[bool, str]
 
 def uses_v2_model_runner(config: ModelConfig, args: EngineArgs) -> bool:
     """Which GPU model runner starts (config/vllm.py:545 use_v2_model_runner)."""
-    if config.is_pooling or config.is_hybrid or is_attention_free(config):
+    if config.is_pooling or has_state(config):
         return False
     if config.architecture not in V2_ARCHITECTURES and is_moe(config):
         return False

@@ -54,6 +54,11 @@ def is_attention_free(config: ModelConfig) -> bool:
     return kinds == {True}
 
 
+def has_state(config: ModelConfig) -> bool:
+    """Recurrent layers, alone or beside attention."""
+    return config.is_hybrid or is_attention_free(config)
+
+
 def is_moe(config: ModelConfig) -> bool:
     """Any routed experts (config/model.py is_moe)."""
     return config.num_experts > 0

@@ -19,7 +19,7 @@ from snippets.planner.settings.dtypes import resolve_dtype, resolve_kv_cache_dty
 from snippets.planner.settings.kind import (
     MAMBA_PREFIX_CACHING,
     has_chunked_attention,
-    is_attention_free,
+    has_state,
     is_mm_prefix_lm,
 )
 from snippets.planner.settings.layers import SpecMaker, in_order, partition, runs, stages_of
@@ -135,10 +135,9 @@ def _mamba_cache_mode(config: ModelConfig, args: EngineArgs, batching: Batching,
     asked = args.mamba_cache_mode or "none"
     if asked not in MAMBA_CACHE_MODES:
         raise EngineArgsError("mamba_cache_mode", f"mamba_cache_mode must be one of {', '.join(MAMBA_CACHE_MODES)}")
-    has_state = config.is_hybrid or is_attention_free(config)
     if args.mamba_block_size not in (None, max_model_len) and not batching.enable_prefix_caching:
         raise EngineArgsError("mamba_block_size", "--mamba-block-size can only be set with --enable-prefix-caching")
-    if not has_state:
+    if not has_state(config):
         return asked, "no recurrent layer reads it"
     if not batching.enable_prefix_caching:
         return "none", "one state per request without prefix caching (models/config.py:612)"
@@ -202,8 +201,7 @@ def _verify_draft_length(config: ModelConfig, args: EngineArgs, batching: Batchi
     config/vllm.py:2292 validate_mamba_block_size, again for the drafter's config (v1/spec_decode/draft_model.py:76).
     """
     draft = args.speculative.draft if args.speculative and args.speculative.method == "draft_model" else None
-    has_state = config.is_hybrid or is_attention_free(config)
-    if draft is None or not has_state or batching.enable_prefix_caching:
+    if draft is None or not has_state(config) or batching.enable_prefix_caching:
         return
     if min(draft.max_model_len, max_model_len) != max_model_len:
         raise EngineArgsError(
