@@ -29,17 +29,68 @@ Step3p7ForConditionalGeneration MiniMaxM3SparseForConditionalGeneration MiniMaxM
 CLASSES = frozenset(_CLASSES.split())
 _WITH_COUNT = ("nemotron_h", "nemotron_h_puzzle")  # only where the config counts MTP layers
 
+MTP_TYPES = {  # model_type → where the checkpoint counts its MTP layers (config/speculative.py hf_config_override)
+    "deepseek_v3": "num_nextn_predict_layers",
+    "deepseek_v32": "num_nextn_predict_layers",
+    "glm_moe_dsa": "num_nextn_predict_layers",
+    "glm4_moe": "num_nextn_predict_layers",
+    "glm4_moe_lite": "num_nextn_predict_layers",
+    "mimo": "num_nextn_predict_layers",
+    "ernie4_5_moe": "num_nextn_predict_layers",
+    "qwen3_next": "num_nextn_predict_layers",
+    "qwen3_5": "mtp_num_hidden_layers",
+    "qwen3_5_moe": "mtp_num_hidden_layers",
+    "qwen3_5_text": "mtp_num_hidden_layers",
+    "qwen3_5_moe_text": "mtp_num_hidden_layers",
+    "hy_v3": "num_nextn_predict_layers",
+    "nemotron_h": "num_nextn_predict_layers",
+    "nemotron_h_puzzle": "num_nextn_predict_layers",
+    "mimo_v2_flash": "one, in vLLM 0.26.0",
+    "mimo_v2": "one, in vLLM 0.26.0",
+    "deepseek_v4": "num_nextn_predict_layers",
+}
+# Classes that build one layer where the text's config does not count them (qwen3_next_mtp.py:59, qwen3_5_mtp.py:80)
+ONE_BY_DEFAULT = ("qwen3_next", "qwen3_5", "qwen3_5_moe", "qwen3_5_text", "qwen3_5_moe_text")
+
 
 def drafts_by_mtp(config: ModelConfig) -> bool:
     """Whether vLLM makes an MTP drafter of this config, whatever it was given for."""
-    model_type = str(config.fields.get("model_type", ""))
-    fields: Mapping[str, object] = config.fields
-    if config.architecture == "NemotronH_Super_Omni_Reasoning_V3":  # its text_config decides
-        model_type, fields = config.model_type, config.text_fields
+    model_type, fields = _decisive(config)
     if model_type in _WITH_COUNT:
         count = fields.get("num_nextn_predict_layers")
         return isinstance(count, int) and count > 0
     return model_type in NAMES | TYPES or config.architecture in CLASSES or "exaone4_5" in model_type
+
+
+def _decisive(config: ModelConfig) -> tuple[str, Mapping[str, object]]:
+    """model_type and fields that hf_config_override looks at: of the whole config, but for one class."""
+    if config.architecture == "NemotronH_Super_Omni_Reasoning_V3":  # its text_config decides
+        return config.model_type, config.text_fields
+    return str(config.fields.get("model_type", "")), config.fields
+
+
+def n_predict(config: ModelConfig) -> int:
+    """The count that vLLM reads off a drafter's config; 0 where it finds none, such as Qwen3.5's in its text_config."""
+    if _is_mimo_v2(config):
+        return 1
+    name = MTP_TYPES.get(config.model_type)
+    if name in config.text_fields and name not in _decisive(config)[1]:
+        return 0
+    return config.num_nextn_predict_layers
+
+
+def num_mtp_layers(config: ModelConfig) -> int:
+    """MTP layers that the drafter's class builds; vLLM 0.26.0 takes the first alone of MiMo-V2's."""
+    if _is_mimo_v2(config):
+        return 1
+    is_counted = MTP_TYPES.get(config.model_type) in config.text_fields
+    if not config.num_nextn_predict_layers and not is_counted and config.model_type in ONE_BY_DEFAULT:
+        return 1
+    return config.num_nextn_predict_layers
+
+
+def _is_mimo_v2(config: ModelConfig) -> bool:
+    return config.model_type.startswith("mimo_v2")
 
 
 def method_in_force(method: str, draft: ModelConfig | None) -> str:

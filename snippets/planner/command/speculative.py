@@ -8,8 +8,7 @@ from snippets.planner.command.errors import UsageError
 from snippets.planner.command.numbers import MOST_DRAFTED_TOKENS
 from snippets.planner.command.read_input import Input, read_model
 from snippets.planner.engine_args import SpeculativeConfig
-from snippets.planner.mtp import NAMES, method_in_force
-from snippets.planner.settings.drafter import mtp_layers
+from snippets.planner.mtp import NAMES, method_in_force, n_predict
 
 SPLIT = {"spec_method": "method", "spec_model": "model", "spec_tokens": "num_speculative_tokens"}
 # They change nothing that is kept in memory between steps.
@@ -44,9 +43,9 @@ def speculative(values: argparse.Namespace) -> tuple[SpeculativeConfig | None, I
 
 
 def _tokens(given: object, method: str, drafter: Input | None) -> int:
-    """The number as given; without one a drafter's count of MTP layers (config/speculative.py:970)."""
+    """The number as given; without one what a drafter's config says (config/speculative.py:973)."""
     if given is None and drafter is not None and method_in_force(method, drafter.config) == "mtp":
-        given = mtp_layers(drafter.config) or None
+        given = n_predict(drafter.config) or None
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_DRAFTED_TOKENS:
         raise UsageError(
             f"--speculative-config: num_speculative_tokens must be a whole number from 1 to {MOST_DRAFTED_TOKENS:,}."

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from snippets.model_config.model_config import AttentionCache, Layer, ModelConfig
 from snippets.planner.engine_args import EngineArgs, EngineArgsError, SpeculativeConfig
-from snippets.planner.mtp import drafts_by_mtp
+from snippets.planner.mtp import MTP_TYPES, drafts_by_mtp, n_predict, num_mtp_layers
 from snippets.planner.settings.drafter_windows import with_windows_of
-from snippets.planner.settings.kind import is_attention_free
+from snippets.planner.settings.kind import has_state
 
 WITHOUT_CACHE = ("ngram", "ngram_gpu", "suffix", "medusa")
 WITH_DRAFT = ("eagle", "eagle3", "draft_model")
@@ -20,28 +20,6 @@ WITH_PATTERN = ("nemotron_h", "nemotron_h_puzzle")
 # MTP classes whose layers read the drafter's config, and all else the target's (deepseek_mtp.py:87)
 READ_BOTH = ("deepseek_v3", "deepseek_v32", "glm_moe_dsa", "deepseek_v4", "glm4_moe_lite")
 DESCRIBING = ("_name_or_path", "auto_map", "transformers_version", "torch_dtype", "dtype", "use_cache")  # no size
-
-MTP_TYPES = {  # model_type → where the checkpoint counts its MTP layers (config/speculative.py hf_config_override)
-    "deepseek_v3": "num_nextn_predict_layers",
-    "deepseek_v32": "num_nextn_predict_layers",
-    "glm_moe_dsa": "num_nextn_predict_layers",
-    "glm4_moe": "num_nextn_predict_layers",
-    "glm4_moe_lite": "num_nextn_predict_layers",
-    "mimo": "num_nextn_predict_layers",
-    "ernie4_5_moe": "num_nextn_predict_layers",
-    "qwen3_next": "num_nextn_predict_layers",
-    "qwen3_5": "mtp_num_hidden_layers",
-    "qwen3_5_moe": "mtp_num_hidden_layers",
-    "qwen3_5_text": "mtp_num_hidden_layers",
-    "qwen3_5_moe_text": "mtp_num_hidden_layers",
-    "hy_v3": "num_nextn_predict_layers",
-    "nemotron_h": "num_nextn_predict_layers",
-    "nemotron_h_puzzle": "num_nextn_predict_layers",
-    "mimo_v2_flash": "one, in vLLM 0.26.0",
-    "mimo_v2": "one, in vLLM 0.26.0",
-    "deepseek_v4": "num_nextn_predict_layers",
-}
-MTP_DEFAULT_LAYERS = {"qwen3_next": 1, "qwen3_5": 1, "qwen3_5_moe": 1}  # the class's own default where none is stated
 
 
 def verify_speculative(config: ModelConfig, args: EngineArgs) -> None:
@@ -95,11 +73,7 @@ def _verify_vocabulary(config: ModelConfig, speculative: SpeculativeConfig) -> N
 def _verify_states(config: ModelConfig, speculative: SpeculativeConfig) -> None:
     """The drafter's class changes the settings of states once the target's stand (models/config.py:555)."""
     draft = speculative.draft
-    if (
-        draft is not None
-        and draft.architecture != config.architecture
-        and (draft.is_hybrid or is_attention_free(draft))
-    ):
+    if draft is not None and draft.architecture != config.architecture and has_state(draft):
         raise EngineArgsError(
             "speculative",
             f"A draft model with recurrent layers ({draft.architecture}) is not planned here beside another class.",
@@ -119,22 +93,22 @@ def _verify_mtp(config: ModelConfig, speculative: SpeculativeConfig) -> None:
         )
     if speculative.draft is not None:
         _verify_mtp_draft(config, speculative.draft)
-    layers = mtp_layers(config)
-    if layers < 1:
+    if num_mtp_layers(config) < 1:
         raise EngineArgsError(
             "speculative", f"this checkpoint has no MTP layers ({MTP_TYPES[config.model_type]} is absent or 0)"
         )
-    if tokens > layers and tokens % layers:
-        raise EngineArgsError("speculative", f"num_speculative_tokens:{tokens} must be divisible by n_predict={layers}")
+    stated = n_predict(speculative.draft or config)
+    if stated and tokens > stated and tokens % stated:
+        raise EngineArgsError("speculative", f"num_speculative_tokens:{tokens} must be divisible by n_predict={stated}")
 
 
 def _verify_mtp_draft(config: ModelConfig, draft: ModelConfig) -> None:
     """vLLM takes the class from the drafter's config and sizes from the target's; some classes read both."""
-    if config.model_type in WITH_PATTERN and mtp_layers(config) != 1 and draft.model_type in WITH_PATTERN:
+    if config.model_type in WITH_PATTERN and num_mtp_layers(config) != 1 and draft.model_type in WITH_PATTERN:
         raise EngineArgsError("speculative", "Only one MTP layer is supported for NemotronH-MTP")
     is_kin = (_type_of(draft), draft.architecture) == (_type_of(config), config.architecture)
-    reads_both = config.model_type in READ_BOTH
-    if is_kin and mtp_layers(draft) == mtp_layers(config) and (not reads_both or _sizes(draft) == _sizes(config)):
+    is_alike = config.model_type not in READ_BOTH or _sizes(draft) == _sizes(config)
+    if is_kin and is_alike and num_mtp_layers(draft) == num_mtp_layers(config):
         return
     raise EngineArgsError(
         "speculative",
@@ -153,20 +127,13 @@ def _sizes(config: ModelConfig) -> dict[str, object]:
     return {name: value for name, value in config.text_fields.items() if name not in DESCRIBING}
 
 
-def mtp_layers(config: ModelConfig) -> int:
-    """MTP layers that the drafter builds; vLLM 0.26.0 takes the first alone of MiMo-V2's."""
-    if config.model_type.startswith("mimo_v2"):
-        return 1
-    return config.num_nextn_predict_layers or MTP_DEFAULT_LAYERS.get(config.model_type, 0)
-
-
 def drafter_config(config: ModelConfig, args: EngineArgs) -> ModelConfig | None:
     """The drafter as a model of its own, None where the method keeps no cache."""
     speculative = args.speculative
     if speculative is None or speculative.method in WITHOUT_CACHE:
         return None
     if speculative.method == "mtp":
-        return replace(config, layers=_mtp_step(config) * mtp_layers(config))
+        return replace(config, layers=_mtp_step(config) * num_mtp_layers(config))
     return with_windows_of(config, speculative.draft) if speculative.draft is not None else None
 
 

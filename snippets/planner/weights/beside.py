@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from snippets.model_config.model_config import AttentionCache, ModelConfig
 from snippets.planner.engine_args import EngineArgs
+from snippets.planner.mtp import num_mtp_layers
 from snippets.planner.settings.layers import partition
 from snippets.planner.weights.counting import Counting
-from snippets.planner.weights.drafter import num_mtp_layers
 from snippets.planner.weights.layers import LayerKind, layer_kinds
 from snippets.planner.weights.parts.rotary import Table, rotary_tables, turn_alike
 from snippets.planner.weights.rank import HOPPER, counting_of, draft_args
@@ -103,7 +103,7 @@ def _of_drafter(
     if spec.method == "mtp":
         attention = [kind for kind in kinds if any(isinstance(cache, AttentionCache) for cache in kind.mixer)]
         copies = mla_copy(c, replace(attention[-1], names=frozenset())) if attention else 0
-        return Beside(mla_copies=copies * num_mtp_layers(c))
+        return Beside(mla_copies=copies * num_mtp_layers(c.config))
     if spec.draft is None:
         return Beside()
     own = draft_args(c.config, args, compute_capability)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from snippets.model_config.model_config import AttentionCache
 from snippets.planner.engine_args import EngineArgs
+from snippets.planner.mtp import num_mtp_layers
 from snippets.planner.weights.counting import Counting
 from snippets.planner.weights.errors import WeightsError
 from snippets.planner.weights.layers import LayerKind, dense_size
@@ -23,20 +24,13 @@ def mtp_layers(c: Counting, args: EngineArgs, kinds: tuple[LayerKind, ...]) -> S
     The classes allocate an embedding and an lm_head of their own, which give way to the target's once it is loaded
     (llm_base_proposer.py:1421, 1510; v1/worker/gpu/spec_decode/eagle/utils.py:65); with a pipeline the embedding stays.
     """
-    count = num_mtp_layers(c)
+    count = num_mtp_layers(c.config)
     if not c.recipe.nextn or not count:
         raise WeightsError(
             "speculative_config", f"The weights of MTP layers of {c.config.architecture} are not counted here."
         )
     size = (_step(c, kinds) + c.numbers(3 * c.hidden)) * count
     return size + (embedding(c) if args.pipeline_parallel_size > 1 else NOTHING)
-
-
-def num_mtp_layers(c: Counting) -> int:
-    """MTP layers that vLLM 0.26.0 builds: of MiMo-V2 the first alone, which its config does not count."""
-    if c.recipe.moe == "mimo":
-        return 1
-    return c.config.num_nextn_predict_layers or (1 if c.config.model_type == "qwen3_next" else 0)  # it does not say
 
 
 def _step(c: Counting, kinds: tuple[LayerKind, ...]) -> Size:

@@ -14,7 +14,7 @@ from snippets.planner.command.errors import UsageError
 from snippets.planner.command.parse import parse
 from snippets.planner.command.speculative import speculative
 from snippets.planner.engine_args import EngineArgs, EngineArgsError, SpeculativeConfig
-from snippets.planner.mtp import drafts_by_mtp
+from snippets.planner.mtp import drafts_by_mtp, num_mtp_layers
 from snippets.planner.settings import resolve
 from snippets.planner.weights import drafter_weight_bytes
 
@@ -40,6 +40,26 @@ def test_a_drafter_without_a_number_of_tokens_drafts_its_mtp_layers() -> None:
         asked({"model": "llama-3.2-1b"})
     with pytest.raises(UsageError, match="num_speculative_tokens must be"):
         asked({"method": "mtp"})
+
+
+@pytest.mark.parametrize("key", ["qwen3.5-27b", "qwen3-next-80b-a3b"])
+def test_a_drafter_whose_outer_config_counts_no_mtp_layers_needs_a_number_of_tokens(key: str) -> None:
+    """hf_config_override of vLLM 0.26.0 leaves n_predict None for both: Qwen3.5 counts in its text_config."""
+    with pytest.raises(UsageError, match="num_speculative_tokens must be"):
+        asked({"model": key})
+    given = asked({"model": key, "num_speculative_tokens": 3})
+    assert given is not None and given.method == "mtp"
+
+
+@pytest.mark.parametrize("key", ["qwen3.5-27b", "qwen3.5-122b-a10b-fp8"])
+def test_qwen_s_class_builds_one_mtp_layer_where_its_config_does_not_count_them(key: str) -> None:
+    """qwen3_5_mtp.py:80: getattr(config, "mtp_num_hidden_layers", 1); Qwen3_5TextConfig has no default of its own."""
+    fields = json.loads(json.dumps(catalog_config(key).fields))
+    stated = fields["text_config"].pop("mtp_num_hidden_layers")
+    assert stated == num_mtp_layers(catalog_config(key)) == 1
+    assert num_mtp_layers(read_config(fields)) == 1
+    fields["text_config"]["mtp_num_hidden_layers"] = 0
+    assert num_mtp_layers(read_config(fields)) == 0
 
 
 def test_what_a_config_is_taken_for_depends_on_its_outer_type() -> None:
