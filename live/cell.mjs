@@ -3,8 +3,10 @@
 import { pack, unpack } from "./cell_link.mjs";
 import { CellRun } from "./cell_run.mjs";
 import { keep, kept, keyOf } from "./cell_store.mjs";
-import { setText } from "./controls.mjs";
+import { filled, setText } from "./controls.mjs";
 import { format, parse, write } from "./fragment.mjs";
+import { createEditor as plainEditor } from "./plain_editor.mjs";
+import { copyText } from "./take.mjs";
 
 /** @typedef {import("./editor.mjs").Editor} Editor */
 /** @typedef {"page" | "edit" | "link"} Origin whose code stands in the cell */
@@ -13,7 +15,10 @@ const SAVE_MS = 400; // after the last key
 
 /** @returns {Promise<typeof import("./editor.mjs").createEditor>} */
 const editorMaker = () =>
-  import("./editor.mjs").catch(() => import("./plain_editor.mjs")).then(({ createEditor }) => createEditor);
+  import("./editor.mjs").then(
+    ({ createEditor }) => createEditor,
+    () => plainEditor,
+  );
 
 export class Cell {
   #root;
@@ -39,7 +44,7 @@ export class Cell {
     this.#key = keyOf(root.id); // later the address may be another page's
     this.#block = /** @type {HTMLElement} */ (root.querySelector(".cell-code pre"));
     this.#base = this.#text = root.querySelector(".cell-code code")?.textContent ?? "";
-    this.#run = new CellRun(root, (key, filled) => this.#say(key, filled));
+    this.#run = new CellRun(root, (key, values) => this.#say(key, values));
     for (const button of root.querySelectorAll("button")) button.disabled = false;
     root.addEventListener("click", this);
     addEventListener("hashchange", this);
@@ -213,19 +218,18 @@ export class Cell {
     if (code === undefined) return this.#say("long");
     const { id } = this.#root;
     const hash = format({ anchor: id, widgets: new Map([[id, new Map([["code", code]])]]) });
-    try {
-      await navigator.clipboard.writeText(location.origin + location.pathname + hash);
-      this.#say("copied");
-    } catch {
-      history.replaceState(history.state, "", hash);
-      this.#say("uncopied");
-    }
+    await copyText(location.origin + location.pathname + hash, (key) => this.#linked(key, code), "copied", "uncopied");
   }
 
-  /** @param {string} key @param {Record<string, string>} [filled] */
-  #say(key, filled = {}) {
+  /** Where the link was not copied it goes into the address, beside what stands there. @param {string} key @param {string} code */
+  #linked(key, code) {
+    if (key === "uncopied") write(this.#root.id, new Map([["code", code]]));
+    this.#say(key);
+  }
+
+  /** @param {string} key @param {Record<string, string>} [values] */
+  #say(key, values = {}) {
     const status = /** @type {HTMLElement} */ (this.#root.querySelector(".cell-status"));
-    const words = status.dataset[key] ?? "";
-    setText(status, Object.entries(filled).reduce((said, [name, text]) => said.replace(`{${name}}`, () => text), words));
+    setText(status, filled(status.dataset[key] ?? "", values));
   }
 }

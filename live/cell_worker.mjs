@@ -9,9 +9,6 @@ import { startPython } from "./start.mjs";
 // The page starts it from a blob: URL, under the page's policy. Started from its own address it would have none.
 if (location.protocol !== "blob:") throw new Error("Python runs only under the page's policy.");
 
-const MOST_CHARACTERS = 200_000;
-const MOST_LINES = 5_000;
-
 /** What one run may still print. */
 let characters = 0;
 let lines = 0;
@@ -59,8 +56,11 @@ async function start() {
   await library(); // what a reader imports, and every traceback, needs it
   python.setStdout(stream("out"));
   python.setStderr(stream("err"));
-  const { run_cell_json: run } = python.pyimport("snippets.cells.run");
-  return /** @type {(source: string, exercise: string) => string} */ (run);
+  const { run_cell_json: run, MOST_CHARACTERS, MOST_LINES } = python.pyimport("snippets.cells.run");
+  return {
+    run: /** @type {(source: string, exercise: string) => string} */ (run),
+    most: /** @type {[number, number]} */ ([MOST_CHARACTERS, MOST_LINES]),
+  };
 }
 
 /** @param {any} error */
@@ -71,8 +71,9 @@ started.then(() => tell({ ready: true }), failed);
 
 addEventListener("message", async ({ data: { source, exercise } }) => {
   try {
-    const run = await started;
-    [characters, lines, isCut] = [MOST_CHARACTERS, MOST_LINES, false];
+    const { run, most } = await started;
+    [characters, lines] = most;
+    isCut = false;
     const { value, ...result } = JSON.parse(run(source, exercise));
     if (value) print("value", `${value}\n`);
     tell({ done: result });

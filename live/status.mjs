@@ -1,6 +1,6 @@
 // @ts-check
 /** What a widget says of itself: whether Python is there, what is refused, what was copied. Its words are Python's. */
-import { setText } from "./controls.mjs";
+import { filled, setText } from "./controls.mjs";
 import * as python from "./python.mjs";
 
 export class Status {
@@ -18,10 +18,9 @@ export class Status {
     return /** @type {HTMLElement} */ (this.#root.querySelector(".widget-status"));
   }
 
-  /** One of its sentences. @param {string} key @param {Record<string, string>} [filled] */
-  #words(key, filled = {}) {
-    const found = this.#line.dataset[key] ?? "";
-    return Object.entries(filled).reduce((said, [name, text]) => said.replace(`{${name}}`, () => text), found);
+  /** One of its sentences. @param {string} key @param {Record<string, string>} [values] */
+  #words(key, values = {}) {
+    return filled(this.#line.dataset[key] ?? "", values);
   }
 
   /** What stands for a value that is nothing. */
@@ -29,9 +28,9 @@ export class Status {
     return this.#words("empty");
   }
 
-  /** Say what was just done. @param {string} key @param {Record<string, string>} [filled] */
-  say(key, filled = {}) {
-    this.#said = this.#words(key, filled);
+  /** Say what was just done. @param {string} key @param {Record<string, string>} [values] */
+  say(key, values = {}) {
+    this.#said = this.#words(key, values);
     setText(this.#line, this.#said);
   }
 
@@ -49,10 +48,10 @@ export class Status {
     const isRefused = shown === "ready" && this.#root.hasAttribute("data-refused");
     const why = broken || reason || this.#words("unreachable");
     const isLate = shown === "ready" && this.#root.hasAttribute("data-waiting");
-    const filled = { reason: why, settings: isRefused ? standing() : "" };
+    const values = { reason: why, settings: isRefused ? standing() : "" };
     const refused = this.#root.hasAttribute("data-unknown") ? "unknown" : "refused";
     const done = shown === "ready" && !isRefused ? this.#said : "";
-    const words = this.#words(isRefused ? refused : said, filled);
+    const words = this.#words(isRefused ? refused : said, values);
     setText(this.#line, isLate ? this.#words("computing") : done || words);
     const retry = /** @type {HTMLElement} */ (this.#root.querySelector("[data-tool=retry]"));
     const hasNothing = phase !== "failed" && phase !== "slow";

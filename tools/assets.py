@@ -9,10 +9,11 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
-from tools import editor, fonts, kept, planner_pyz, policy, snapshot
+from tools import fonts, kept, modules, planner_pyz, snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -66,6 +67,15 @@ def packed_wasm() -> bytes:
     return kept.one("wasm", kept.digest(whole), lambda: gzip.compress(whole, 9, mtime=0))
 
 
+def with_snapshot(paths: str, checked: object) -> str:
+    """The text of paths.mjs with another snapshot, or with None. Raises ValueError when it names none, or several."""
+    line = f"export const SNAPSHOT = {json.dumps(checked)};"
+    changed, found = re.subn(r"(?m)^export const SNAPSHOT = .*$", lambda _: line, paths)
+    if found != 1:
+        raise ValueError(f"paths.mjs names {found} snapshots, not one")
+    return changed
+
+
 def live(pyodide_folder: str, quick: bool) -> bool:
     """The browser modules, what Python starts from, named by hash, and where they find each other.
 
@@ -73,21 +83,20 @@ def live(pyodide_folder: str, quick: bool) -> bool:
     """
     archive = snippets_archive()
     memory = None if quick and not snapshot.is_kept(archive) else snapshot.snapshot(archive)
-    name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
+    name = f"snippets-{kept.short(archive)}.zip"
     wasm = packed_wasm()
-    wasm_name = f"packed-{hashlib.sha256(wasm).hexdigest()[:12]}.wasm"
+    wasm_name = f"packed-{kept.short(wasm)}.wasm"
     starts = {name: archive, "empty.zip": EMPTY_ZIP, wasm_name: wasm}
     beside = "../python/"
     checked = None
     if memory:
         starts[memory.name] = memory.packed
-        checked = {"name": beside + memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
+        checked = memory.told
     _fill(ASSETS / "python", starts)
     paths = {"PYODIDE": f"../{pyodide_folder}/", "EMPTY": f"{beside}empty.zip", "SNIPPETS": beside + name}
     python = {"SNAPSHOT": checked, "LOCK": snapshot.lock(), "WASM": beside + wasm_name}
     text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in {**paths, **python}.items())
-    modules = {module.name: module.read_bytes() for module in sorted((ROOT / "live").glob("*.mjs"))}
-    _fill(ASSETS / "live", modules | {"paths.mjs": text.encode(), "editor.mjs": editor.bundle()})
+    _fill(ASSETS / "live", modules.bundles() | {"paths.mjs": text.encode()})
     return memory is not None
 
 
@@ -143,7 +152,6 @@ def main(quick: bool = False) -> bool:
     font_files()
     licences()
     _write(ASSETS / "planner.pyz", planner())
-    _write(DOCS / "_headers", policy.headers_file().encode())
     copies()
     return whole
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import shutil
@@ -20,6 +21,16 @@ def digest(*parts: bytes) -> str:
     for part in parts:
         whole.update(hashlib.sha256(part).digest())
     return whole.hexdigest()[:16]
+
+
+def short(content: bytes) -> str:
+    """Twelve hex digits for the name of a published file."""
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def integrity(content: bytes) -> str:
+    """The hash as `fetch`, `integrity` and a policy take it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
 
 
 def files_in(places: Iterable[str], root: Path = ROOT) -> list[Path]:

@@ -27,7 +27,13 @@ class Handler(SimpleHTTPRequestHandler):
         ".ipynb": "application/x-ipynb+json",
     }
 
-    _is_found = True
+    protocol_version = "HTTP/1.1"  # a connection serves many requests, as on every host
+    timeout = 60  # seconds that one may stand idle
+    disable_nagle_algorithm = True  # or the body of an answer waits until its head is acknowledged
+
+    def handle_one_request(self) -> None:
+        self._is_found = True  # whatever the request before was
+        super().handle_one_request()
 
     def do_GET(self) -> None:
         # Instant navigation follows only links whose host and port stand in the sitemap.
@@ -96,6 +102,8 @@ class Handler(SimpleHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     """A reader who leaves in the middle of a page is no fault worth a traceback."""
+
+    request_queue_size = 128  # one more than that waits a second for its second try
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):

@@ -20,6 +20,9 @@ from typing import Any, NoReturn
 from snippets.cells.exercise import exercise, grade
 
 FILE = "<cell>"
+# What one run may print on a page; the worker stops there.
+MOST_LINES = 5_000
+MOST_CHARACTERS = 200_000
 NO_INPUT = 'a cell cannot ask for input while it runs; write the value into the code, as in name = "Ada"'
 
 

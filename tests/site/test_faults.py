@@ -125,6 +125,17 @@ def test_a_killed_worker_is_started_again_by_the_next_change_too(site: str, page
     works(page, "31")
 
 
+def test_a_file_asked_of_a_killed_worker_is_told_as_any_other_question(site: str, page: Page) -> None:
+    page.clock.install()
+    page.goto(f"{site}tools/planner/")
+    live(page)
+    next(worker for worker in page.workers if worker.url.startswith("blob:")).evaluate("close()")
+    page.eval_on_selector("[data-file=csv]", "(button) => button.click()")
+    page.clock.run_for(MINUTE_MS)
+    until(page, "document.querySelector('#planner').dataset.phase === 'failed'")
+    assert page.text_content("#planner .widget-status") == STOPPED
+
+
 def test_a_server_that_stands_still_is_said_and_waited_for(site: str, page: Page) -> None:
     held: list[Route] = []
     page.context.route("**/*.wasm", lambda route: held.append(route))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import json
-import re
 
 import pytest
-from conftest import SITE, Opens, live, live_folder, until
+from conftest import SITE, Opens, live, live_folder, until, with_start
 from playwright.sync_api import Page, Route
 from watch import Watch
 
+from tools import assets
 from tools.snapshot import Snapshot
 
 PAGE = "explore/kv-cache/"
@@ -87,8 +86,7 @@ def test_a_memory_that_is_whole_but_wrong_is_noticed_too(
     assert wrong != memory
     told = Snapshot(gzip.compress(wrong, 1), len(memory))
     paths = (SITE / live_folder() / "paths.mjs").read_text()
-    checked = json.dumps({"name": f"../python/{MEMORY.name}", "integrity": told.integrity, "bytes": told.memory_bytes})
-    lied = re.sub(r"(?m)^(export const SNAPSHOT) = .*$", lambda found: f"{found[1]} = {checked};", paths)
+    lied = assets.with_snapshot(paths, told.told | {"name": f"../python/{MEMORY.name}"})
     page.context.route("**/paths.mjs", lambda route: route.fulfill(body=lied, content_type="text/javascript"))
     page.context.route("**/python-*.bin", lambda route: route.fulfill(body=told.packed))
     page.goto(site + PAGE)
@@ -102,7 +100,7 @@ def test_the_restored_python_draws_anew_and_imports_everything_once_its_library_
     drawn = set()
     for _ in range(2):
         page = opens(site + "glossary/")
-        page.evaluate(START)
+        with_start(page).evaluate(START)
         drawn.add(page.evaluate("started.python.runPython('import random; random.random()')"))
         drawn.add(page.evaluate("started.python.runPython('random.Random().random()')"))
     assert len(drawn) == 4

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 STARTED = "document.querySelector('.md-search__input') && !!window.document$ && !!window.component$"
 NEAR = """() => {
-  for (const element of document.querySelectorAll('serving-widget, predict-question, run-program')) {
+  for (const element of document.querySelectorAll('serving-widget, predict-question')) {
     element.dispatchEvent(new Event('pointerenter'));
   }
   return [...document.querySelectorAll('serving-widget')].every((widget) => widget.dataset.phase === 'ready');

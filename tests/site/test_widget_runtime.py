@@ -392,7 +392,7 @@ ACTIVE_SVG = """<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><scrip
 
 def test_a_drawing_that_came_with_something_active_in_it_loses_it(sample: Page, watch: Watch) -> None:
     watch.expected += ["Content Security Policy"]  # the policy blocks it too
-    drawing = "(await import(new URL('assets/live/results.mjs', location))).drawing"
+    drawing = "(await import(new URL('assets/live/main.mjs', location))).drawing"
     made = sample.evaluate(f"async (svg) => {drawing}(svg).outerHTML", ACTIVE_SVG)
     assert made.replace("\n", "") == '<svg xmlns="http://www.w3.org/2000/svg"><rect class="f-kv"></rect></svg>'
 

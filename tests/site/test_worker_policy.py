@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import SITE, Opens, live, live_folder
+from conftest import SITE, Opens, live, live_folder, with_start
 from playwright.sync_api import Error, Page, Worker
 from stranger import Stranger, stranger
 from watch import Watch
@@ -170,7 +170,7 @@ def other_host() -> Iterator[Stranger]:
 @pytest.fixture(scope="module")
 def readers(site: str, opener: Opens) -> Iterator[tuple[Page, Worker]]:
     """The page's worker with a Python in it that runs what a reader writes."""
-    page = live(opener(site + PAGE))
+    page = with_start(live(opener(site + PAGE)))
     opener.opened.remove(page)
     worker = next(worker for worker in page.workers if worker.url.startswith("blob:"))
     worker.evaluate(START, site)
@@ -229,7 +229,7 @@ def test_without_the_policy_the_other_host_is_reached(
 ) -> None:
     """The counterpart: it is the policy that keeps them, and the other host would have written it down."""
     watch.expected += ["preloaded"]
-    page = live(opens(site_without_policy + PAGE))
+    page = with_start(live(opens(site_without_policy + PAGE)))
     worker = next(worker for worker in page.workers if worker.url.startswith("blob:"))
     worker.evaluate(START, site_without_policy)
     for way in ("fetch", "XMLHttpRequest", "a worker of its own"):

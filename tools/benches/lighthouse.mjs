@@ -11,7 +11,8 @@ import puppeteer from "puppeteer-core";
 const [runs = "1", categories = "", ...addresses] = process.argv.slice(2);
 const { CHROMIUM: executablePath } = process.env;
 const onlyCategories = categories.split(",");
-const throttlingMethod = onlyCategories.includes("performance") ? "simulate" : "provided";
+const isTimed = onlyCategories.includes("performance");
+const throttlingMethod = isTimed ? "simulate" : "provided";
 const METRICS = ["first-contentful-paint", "largest-contentful-paint", "total-blocking-time", "cumulative-layout-shift"];
 // prettier-ignore
 const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -20,12 +21,15 @@ const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
 /** @type {Record<string, Record<string, any[]>>} */
 const found = {};
 
-/** @param {string} address */
-async function once(address) {
-  const browser = await puppeteer.launch({ executablePath, headless: true, args }); // cold each time
+const launched = () => puppeteer.launch({ executablePath, headless: true, args });
+
+/** @param {string} address @param {import("puppeteer-core").Browser} [shared] */
+async function once(address, shared) {
+  const browser = shared ?? (await launched());
   try {
     const port = Number(new URL(browser.wsEndpoint()).port);
-    const result = await lighthouse(address, { port, onlyCategories, throttlingMethod, logLevel: "error" });
+    const how = { onlyCategories, throttlingMethod, disableFullPageScreenshot: true };
+    const result = await lighthouse(address, { port, logLevel: "error", ...how });
     if (!result) throw new Error(`${address}: Lighthouse found nothing`);
     const { lhr } = result;
     if (lhr.runtimeError) throw new Error(`${address}: ${lhr.runtimeError.message}`);
@@ -39,9 +43,11 @@ async function once(address) {
       for (const { id, weight } of auditRefs) if (weight > 0 && (lhr.audits[id]?.score ?? 1) < 1) keep("failed", id);
     }
   } finally {
-    await browser.close();
+    if (!shared) await browser.close();
   }
 }
 
-for (let run = 0; run < Number(runs); run++) for (const address of addresses) await once(address);
+const shared = isTimed ? undefined : await launched(); // what is timed has a cold browser each time
+for (let run = 0; run < Number(runs); run++) for (const address of addresses) await once(address, shared);
+await shared?.close();
 console.log(JSON.stringify(found));
