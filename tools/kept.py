@@ -48,10 +48,12 @@ def digest_of(files: Iterable[Path], root: Path = ROOT) -> str:
 
 
 def kept(target: Path, make: Callable[[], bytes]) -> bytes:
-    """The bytes that a file of the cache holds; made when there is none. A build that dies leaves no half of it."""
+    """The bytes that a file of the cache holds; made when there is none. A build that dies leaves no half of it, and
+    two that make the same at once do not meet.
+    """
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
-        new = target.with_name(f"{target.name}.new")
+        new = target.with_name(f"{target.name}.{os.getpid()}.new")
         new.write_bytes(make())
         new.replace(target)
     return target.read_bytes()
@@ -76,7 +78,15 @@ def folder(kind: str, key: str) -> Path:
 
 def only_newest(folder: Path, number: int) -> None:
     """Forget all but the entries of a folder that were used last."""
-    entries = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True) if folder.exists() else []
+
+    def used(path: Path) -> float:
+        """When; never, if another build has forgotten it meanwhile."""
+        try:
+            return path.stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    entries = sorted(folder.iterdir(), key=used, reverse=True) if folder.exists() else []
     for old in entries[number:]:
         if old.is_dir():
             shutil.rmtree(old, ignore_errors=True)
