@@ -75,13 +75,17 @@ export class Cell {
 
   /** @param {string} [does] */
   #pressed(does) {
-    if (does === "run") this.#run.run(this.#text);
+    if (does === "run") this.#start();
     else if (does === "stop") this.#run.stop();
     else if (does === "edit") this.#edit();
     else if (does === "reset") this.#reset();
     else if (does === "undo") this.#undo();
     else if (does === "mine") this.#restoreOwn();
     else if (does === "link") this.#copyLink();
+  }
+
+  #start() {
+    this.#run.run(this.#text, this.#origin === "link");
   }
 
   #restore() {
@@ -130,7 +134,7 @@ export class Cell {
     this.#say("loading");
     const make = await editorMaker();
     const label = this.#root.dataset.label ?? "";
-    const settings = { onChange: (/** @type {string} */ to) => this.#typed(to), onRun: () => this.#run.run(this.#text) };
+    const settings = { onChange: (/** @type {string} */ to) => this.#typed(to), onRun: () => this.#start() };
     const editor = make({ text: this.#text, label, ...settings });
     this.#block.after(editor.element);
     this.#say("idle");

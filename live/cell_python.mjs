@@ -1,15 +1,16 @@
 // @ts-check
 /**
  * The page's side of Python for cells: a worker of its own, started at the first need, so that no widget ever waits for
- * a reader's program. One program runs at a time; stopping it ends the worker, and a new one starts at once.
+ * a reader's program. One program runs at a time; stopping it ends the worker, and a new one starts at once. So does one
+ * after a program that left something behind, or that came with a link.
  */
 import { blobWorker } from "./blob_worker.mjs";
 import { after } from "./patience.mjs";
 
 /** @typedef {{kind: string, text: string} | {cut: true}} Piece */
-/** @typedef {{error: string, python: string, graded?: {passed: boolean, message: string}}} Result */
+/** @typedef {{error: string, python: string, left: boolean, graded?: {passed: boolean, message: string}}} Result */
 /** @typedef {"waiting" | "starting" | "slow" | "running"} Stage */
-/** @typedef {{source: string, exercise: string, onPiece: (piece: Piece) => void, onStage: (stage: Stage) => void}} Job */
+/** @typedef {{source: string, exercise: string, isForeign: boolean, onPiece: (piece: Piece) => void, onStage: (stage: Stage) => void}} Job */
 /** @typedef {Job & {resolve: (result: Result | undefined) => void, reject: (error: Error) => void, sent: boolean}} Held */
 
 /** A failure of Python itself; `wasReady` tells whether it had been running. */
@@ -22,10 +23,11 @@ export class PythonError extends Error {
 }
 
 const SLOW_S = 20; // from here on a start is called slow; it goes on
+const SILENT_S = 10; // a worker that is ready takes a program at once: this one is dead
 
 /** @type {Worker | undefined} */
 let worker;
-/** Ends the wait for a start. */
+/** Ends the wait for a start, or for the sign that a program runs. */
 let stopWaiting = () => {};
 let isReady = false;
 /** The first one runs. @type {Held[]} */
@@ -39,6 +41,12 @@ function end() {
   for (const job of held) job.sent = false;
 }
 
+/** Another Python, so that the next program finds it ready and as it should be. */
+function renew() {
+  end();
+  start();
+}
+
 /** @param {string} reason */
 function fail(reason) {
   const error = new PythonError(reason, isReady);
@@ -47,16 +55,26 @@ function fail(reason) {
   next();
 }
 
+/** Python is ready and has a program: a worker that the browser ended, or the last program, says nothing. */
+function awaitSign() {
+  stopWaiting();
+  stopWaiting = after(SILENT_S, () => fail(""));
+}
+
 /** @param {any} data */
 function told(data) {
   const [job] = held;
   if (data.ready) {
-    stopWaiting();
     isReady = true;
+    if (job?.sent) awaitSign();
+    else stopWaiting();
     job?.onStage("running");
+  } else if (data.began) {
+    stopWaiting();
   } else if (data.failed !== undefined) fail(String(data.failed));
   else if (data.done && job) {
     held.shift();
+    if (data.done.left || job.isForeign) renew();
     job.resolve(data.done);
     next();
   } else job?.onPiece(data);
@@ -80,6 +98,7 @@ function next() {
   job.sent = true;
   job.onStage(isReady ? "running" : "starting");
   start().postMessage({ source: job.source, exercise: job.exercise });
+  if (isReady) awaitSign();
 }
 
 /**
@@ -102,9 +121,8 @@ export function run(job) {
     if (at < 0) return;
     held.splice(at, 1);
     if (mine.sent) {
-      const wasReady = isReady;
-      end();
-      if (wasReady) start(); // so that the next program finds it ready
+      if (isReady) renew();
+      else end();
     }
     mine.resolve(undefined);
     next();

@@ -32,6 +32,7 @@ WORDS = {
     "ended": "Python itself ended: {reason}. Run starts it anew.",
     "failed": "Python could not start: {reason}. Run tries again.",
     "unreachable": WIDGET_WORDS["unreachable"],
+    "unanswered": "it does not answer",
     "cut": f"[More than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters: what follows is not shown.]",
     "flooded": "It prints more than is shown. Stop ends it.",
     "reset": "The page's code is back",

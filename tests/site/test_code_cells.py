@@ -110,6 +110,51 @@ def test_code_that_ends_python_itself_is_told_and_the_next_run_works(cell: Cell,
     assert cell.run("1 + 1") == "2\n"
 
 
+# What a run may leave, each seen by the next run in the same Python.
+LEFT = {
+    "a builtin": "import builtins; builtins.print = lambda *all: None",
+    "modules": "import sys; sys.modules.clear()",
+    "memory": "held = bytearray(600_000_000)",
+    "a task": "import asyncio\nasync def f():\n    await asyncio.sleep(99)\nheld = asyncio.ensure_future(f())",
+}
+NEXT = "import json, sys\nprint(json.dumps(hasattr(sys, 'kept')))"
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_the_next_run_meets_nothing_that_another_left(left: str, cell: Cell) -> None:
+    cell.run("import sys\nsys.kept = 1")
+    assert cell.run(NEXT) == "true\n"  # the same Python, since an addition disturbs nobody
+    cell.run(LEFT[left] + "\n1")
+    assert cell.run(NEXT) == "false\n"
+
+
+def test_memory_that_there_is_not_is_an_error_of_the_program(cell: Cell) -> None:
+    assert cell.run("x = [0] * 10**9").endswith("MemoryError\n")
+    assert cell.run("1 + 1") == "2\n"
+
+
+def test_a_long_program_runs_and_is_kept(cell: Cell) -> None:
+    program = ("x = '" + "y" * 200 + "'\n") * 1000
+    assert len(program) > 200_000
+    assert cell.run(program + "len(x)") == "200\n"
+    kept = f"localStorage['cell ' + location.pathname + ' {cell.id}'].length"
+    until(cell.page, f"{kept} === {len(program + 'len(x)')}")
+
+
+def test_a_worker_that_was_killed_is_told_at_the_next_run_and_the_one_after_works(site: str, opens: Opens) -> None:
+    page = opens.fresh()
+    page.clock.install()
+    page.goto(site + LESSON)
+    cell = Cell(page, PROGRAM).alive()
+    assert cell.run("import js\njs.close()\n'ended'") == "'ended'\n"
+    cell.press("run")
+    assert cell.text("status") == "Running…"
+    page.clock.run_for(11_000)
+    cell.ended()
+    assert cell.text("status") == "Python itself ended: it does not answer. Run starts it anew."
+    assert cell.run("1 + 1") == "2\n"
+
+
 @pytest.mark.parametrize(
     ("code", "last"),
     [
@@ -139,6 +184,37 @@ def test_a_second_cell_waits_for_the_first_and_stopping_one_leaves_the_other(cel
     cell.press("stop")
     other.ended()
     assert other.text("output") == "28\n"
+
+
+LATE = """
+import js, time
+from pyodide.ffi import create_once_callable
+js.setTimeout(create_once_callable(lambda: print('late')), 0)
+print('now')
+time.sleep(0.3)
+"""
+# What is said while the page is busy comes after Stop and the next Run.
+STOP_LATE = """([one, other]) => {
+  for (const end = Date.now() + 300; Date.now() < end; );
+  document.querySelector(`#${one} [data-does=stop]`).click();
+  document.querySelector(`#${other} [data-does=run]`).click();
+}"""
+
+
+def test_what_a_program_says_too_late_is_not_another_programs(cell: Cell) -> None:
+    page, other = cell.page, Cell(cell.page, EXERCISE).alive()
+    cell.write("import time\nwhile True:\n    print('x')\n    time.sleep(0.001)")
+    cell.press("run")
+    cell.wait("output", "x")
+    page.evaluate(STOP_LATE, [cell.id, other.id])
+    other.ended()
+    assert other.text("output") == "28\n"
+    cell.write(LATE)
+    cell.press("run")
+    cell.wait("output", "now")
+    other.press("run")
+    other.ended()
+    assert (cell.text("output"), other.text("output")) == ("now\n", "28\n")
 
 
 def test_an_exercise_says_what_is_off_until_it_is_right(cell: Cell) -> None:
@@ -234,7 +310,10 @@ def test_storage_that_is_denied_or_full_is_told_and_breaks_nothing(site: str, op
     assert cell.run() == "not kept\n"
 
 
-def test_a_python_that_does_not_start_is_told_and_the_next_try_works(site: str, opens: Opens, watch: Watch) -> None:
+@pytest.mark.parametrize("file", ["pyodide.mjs", "cell_worker.mjs"])
+def test_a_python_that_does_not_start_is_told_and_the_next_try_works(
+    file: str, site: str, opens: Opens, watch: Watch
+) -> None:
     watch.expected += ["ERR_FAILED"]
     page = opens.fresh()
     blocked: list[Route] = []
@@ -243,13 +322,13 @@ def test_a_python_that_does_not_start_is_told_and_the_next_try_works(site: str, 
         blocked.append(route)
         route.abort()
 
-    page.context.route("**/pyodide.mjs", block)
+    page.context.route(f"**/{file}", block)
     page.goto(site + LESSON)
     cell = Cell(page, EXERCISE).alive()
     cell.press("run")
     cell.ended()
     assert cell.text("status").startswith("Python could not start: ") and blocked
-    page.context.unroute("**/pyodide.mjs")
+    page.context.unroute(f"**/{file}")
     assert cell.run() == "28\n"
 
 
