@@ -20,7 +20,22 @@ START = f"""(origin) => import(origin + '{live_folder()}start.mjs').then((start)
   .then(async (started) => {{ await started.library(); self.readers = started.python; }})"""
 # Of the page in the background too, whose font waits to be shown.
 REFUSALS = ["Content Security Policy", "violates", "policy", "Failed to", "WebSocket", "Refused", "preloaded"]
-RUN = "([source, url]) => { readers.globals.set('url', url); return readers.runPythonAsync(source); }"
+RUN = f"""([source, url]) => {{
+  readers.globals.set('url', url);
+  readers.globals.set('live', new URL('{live_folder()}', origin).href);
+  return readers.runPythonAsync(source);
+}}"""
+
+OWN_ADDRESS = """
+import asyncio
+from js import Object, Worker
+from pyodide.ffi import to_js
+said = asyncio.get_event_loop().create_future()
+worker = Worker.new(live + 'OURS', to_js({'type': 'module'}, dict_converter=Object.fromEntries))
+worker.onmessage = lambda event: said.done() or said.set_result('open')
+worker.onerror = lambda event: [event.preventDefault(), said.done() or said.set_result('refused')]
+await asyncio.wait_for(said, 60)
+"""
 
 # What a reader might write. Each says "open" when something came back.
 WAYS = {
@@ -133,16 +148,8 @@ worker.onmessage = lambda event: said.set_result(event.data)
 worker.onerror = lambda event: said.set_result('refused')
 await asyncio.wait_for(said, 10)
 """,
-    "our worker from its own address": """
-import asyncio
-from js import Object, Worker
-from pyodide.ffi import to_js
-said = asyncio.get_event_loop().create_future()
-worker = Worker.new(OURS, to_js({'type': 'module'}, dict_converter=Object.fromEntries))
-worker.onmessage = lambda event: said.done() or said.set_result('open')
-worker.onerror = lambda event: [event.preventDefault(), said.done() or said.set_result('refused')]
-await asyncio.wait_for(said, 60)
-""",
+    "our worker from its own address": OWN_ADDRESS.replace("OURS", "worker.mjs"),
+    "our cells' worker from its own address": OWN_ADDRESS.replace("OURS", "cell_worker.mjs"),
     "a font": """
 from js import FontFace
 await FontFace.new('stolen', 'url(%sfont.woff2)' % url).load()
@@ -185,13 +192,12 @@ def test_python_runs_in_one_worker_started_from_a_blob(site: str, opens: Opens) 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_readers_code_reaches_no_other_host(
-    way: str, site: str, readers: tuple[Page, Worker], other_host: Stranger, watch: Watch
+    way: str, readers: tuple[Page, Worker], other_host: Stranger, watch: Watch
 ) -> None:
     watch.expected += REFUSALS
     page, worker = readers
-    source = WAYS[way].replace("OURS", repr(f"{site}{live_folder()}worker.mjs"))
     try:
-        answer = worker.evaluate(RUN, [source, other_host.url])
+        answer = worker.evaluate(RUN, [WAYS[way], other_host.url])
     except Error as error:
         assert "PythonError" in str(error), error  # raised by what was tried: the worker is there still
         answer = "refused"

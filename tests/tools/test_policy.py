@@ -67,8 +67,9 @@ def test_the_headers_say_what_the_pages_say_and_that_no_site_may_frame_them() ->
     assert said == of_page(SITE / "index.html") + "; frame-ancestors 'none'"
     page = html.unescape(re.sub(r"<[^>]+>", "", SITE.joinpath("about/security/index.html").read_text()))
     assert f'add_header Content-Security-Policy "{said}" always;' in page
-    for line in written.partition("\n/")[0].splitlines()[2:]:
-        name, _, value = line.strip().partition(": ")
+    others = [line.strip().partition(": ")[::2] for line in written.partition("\n/")[0].splitlines()[2:]]
+    assert {("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")} <= set(others)
+    for name, value in others:
         assert f'add_header {name} "{value}" always;' in page
 
 
