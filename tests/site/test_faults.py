@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from cell import Cell
 from conftest import SITE, Opens, live, settle, until
 from playwright.sync_api import Browser, BrowserContext, Page, Route
 from watch import Watch
@@ -143,6 +144,8 @@ def test_a_server_that_stands_still_is_said_and_waited_for(site: str, page: Page
     page.goto(site + PAGE)
     built = page.evaluate(RESULT)
     page.fill(BATCH, "53")
+    page.clock.fast_forward(MINUTE_MS)  # as if the computer slept: such a minute was no wait
+    assert page.evaluate(f"{WIDGET}.dataset.phase") == "starting"
     page.clock.run_for(MINUTE_MS)
     until(page, SLOW)
     assert page.evaluate(STATUS) == SLOW_WORDS
@@ -168,7 +171,7 @@ def test_a_start_that_stands_still_can_be_begun_anew(site: str, page: Page) -> N
     assert page.input_value(BATCH) == "53"
 
 
-def test_a_question_says_that_the_server_stands_still(site: str, page: Page) -> None:
+def test_a_question_and_a_cell_say_that_the_server_stands_still(site: str, page: Page) -> None:
     page.context.route("**/*.wasm", lambda route: None)
     page.clock.install()
     page.goto(f"{site}lessons/kv-cache/")
@@ -177,9 +180,16 @@ def test_a_question_says_that_the_server_stands_still(site: str, page: Page) -> 
     question.locator("button").click()
     verdict = question.locator(".question-verdict")
     assert verdict.inner_text() == "Starting Python…"
+    cell = Cell(page, "kv_cache_size").alive()
+    cell.press("run")
+    cell.wait("status", "Starting Python…")
     page.clock.run_for(MINUTE_MS)
     until(page, "document.querySelector('.question-verdict').textContent.startsWith('Python is slow to load')")
+    cell.wait("status", "Python is slow to load")
+    cell.press("stop")
+    cell.ended()
     page.context.unroute("**/*.wasm")
+    assert cell.run()
     question.locator("button").click()
     until(page, "['right', 'near', 'off'].includes(document.querySelector('predict-question').dataset.verdict)")
 

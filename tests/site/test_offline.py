@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from cell import Cell
 from conftest import SITE, WAIT_SECONDS, Opens, answered, live, until
 from playwright.sync_api import Page
 from watch import Watch
@@ -42,10 +43,13 @@ class Quiet(serve.Handler):
 
     protocol_version = "HTTP/1.0"  # no connection outlives its host
     silent = threading.Event()
+    broken = threading.Event()
 
     def do_GET(self) -> None:
         while Quiet.silent.is_set():
             time.sleep(0.05)
+        if Quiet.broken.is_set():
+            return self.send_error(503)
         super().do_GET()
 
 
@@ -76,6 +80,7 @@ def host() -> Iterator[Host]:
     one = Host(SITE)
     yield one
     Quiet.silent.clear()
+    Quiet.broken.clear()
     one.server.server_close()
 
 
@@ -190,8 +195,12 @@ def test_a_module_asked_for_with_a_query_knows_its_whole_address(host: Host, rea
     assert found == f"{host.address}{module}?mode=1"
 
 
-def test_a_silent_network_costs_a_few_seconds_and_no_page(host: Host, reader: Page) -> None:
+def test_a_silent_network_costs_a_few_seconds_and_no_page_and_a_broken_host_none(host: Host, reader: Page) -> None:
     use(reader, host.address)
+    Quiet.broken.set()
+    answer = reader.goto(f"{host.address}lessons/")
+    assert answer is not None and answer.status == 200 and reader.inner_text("h1").startswith("All lessons")
+    Quiet.broken.clear()
     Quiet.silent.set()
     reader.goto(f"{host.address}glossary/", wait_until="commit", timeout=60_000)
     until(reader, "document.querySelector('h1')?.textContent.includes('Glossary')")
@@ -235,6 +244,46 @@ def test_the_button_keeps_the_site_by_key_and_says_how_it_went(host: Host, reade
     host.down()
     reader.reload()
     says(reader, "kept")
+    reader.goto(host.address + EXPLORER)
+    live(reader)
+
+
+def test_a_browser_without_room_is_told_keeps_nothing_and_the_next_try_works(host: Host, reader: Page) -> None:
+    reader.goto(host.address + ABOUT)
+    says(reader, "none")
+    devtools = reader.context.new_cdp_session(reader)
+    devtools.send("Storage.overrideQuotaForOrigin", {"origin": host.address[:-1], "quotaSize": 5_000_000})
+    reader.click("[data-does=keep]")
+    assert says(reader, "full").startswith("The browser has no room for it")
+    until(reader, f"{WORKERS}.then((all) => all === 0)")
+    assert reader.evaluate(HELD) == 0
+    devtools.send("Storage.overrideQuotaForOrigin", {"origin": host.address[:-1]})
+    reader.click("[data-does=keep]")
+    assert says(reader, "kept")
+
+
+def test_where_no_copy_can_be_kept_the_page_says_so(host: Host, reader: Page, opens: Opens) -> None:
+    reader.add_init_script("ServiceWorkerContainer.prototype.register = () => Promise.reject(new DOMException('no'));")
+    reader.goto(host.address + ABOUT)
+    reader.click("[data-does=keep]")
+    assert says(reader, "denied").startswith("This browser refuses to keep a copy")
+    page = opens(host.address + ABOUT)  # whose browser has no service workers
+    assert says(page, "impossible").startswith("This browser keeps no copy here")
+    assert page.locator("offline-copy button:enabled").count() == 0
+
+
+def test_a_visit_in_which_only_a_cell_ran_keeps_the_site_too(host: Host, reader: Page) -> None:
+    reader.clock.install()
+    reader.goto(f"{host.address}lessons/kv-cache/")
+    cell = Cell(reader, "kv_cache_size").alive()
+    shown = cell.run()
+    assert shown
+    assert reader.evaluate(WORKERS) == 0  # the page's own Python may still be about to start
+    reader.clock.run_for(11_000)
+    until(reader, IN_CHARGE, "the copy is complete and in charge")
+    host.down()
+    reader.reload()
+    assert cell.alive().run() == shown
     reader.goto(host.address + EXPLORER)
     live(reader)
 
