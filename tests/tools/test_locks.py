@@ -49,3 +49,11 @@ def test_npm_lock_names_no_address_and_hashes_every_package() -> None:
 
 def test_npm_runs_no_package_script_on_install() -> None:
     assert "ignore-scripts=true" in (ROOT / ".npmrc").read_text().splitlines()
+
+
+def test_make_installs_what_the_locks_say_and_nothing_else() -> None:
+    """`npm install` would choose anew; pip without its option takes a lock that lost all its hashes."""
+    told = (ROOT / "Makefile").read_text()
+    installs = re.findall(r"^\t.*(?:pip|npm) (?:install|ci)\b.*$", told, re.M)
+    assert len(installs) == 3
+    assert [one for one in installs if "--require-hashes" not in one and "npm ci" not in one] == []
