@@ -90,6 +90,11 @@ socket.onopen = lambda event: said.set_result('open')
 socket.onerror = lambda event: said.set_result('refused')
 await asyncio.wait_for(said, 10)
 """,
+    "WebSocketStream": """
+from js import WebSocketStream
+await WebSocketStream.new(url.replace('http', 'ws') + 'stream').opened
+'open'
+""",
     "EventSource": """
 import asyncio
 from js import EventSource
