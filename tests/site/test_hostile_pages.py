@@ -92,7 +92,7 @@ FOLLOW = """async (texts) => {
   for (const text of texts) {
     location.hash = '#' + text;
     const coded = encodeURIComponent(text);
-    location.hash = `#${coded}=${coded}:1&${text}=${text}:${text}`;
+    location.hash = `#${coded}=${coded}:1,x:1&${text}=${text}:${text}`;
     await new Promise((go) => setTimeout(go));
     sound('anchor ' + text, document.querySelector('article'));
   }

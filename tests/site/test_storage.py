@@ -102,6 +102,7 @@ def test_where_storage_is_denied_a_pasted_text_and_an_edit_are_said_to_be_kept_n
     assert note.inner_text() == note.get_attribute("data-not-in-tab")
     reader.goto(f"{site}lessons/kv-cache/")
     cell = Cell(reader, "kv_cache_size").alive()
+    cell.wait("status", "Runs in your browser")
     cell.write("print('not kept')")
     cell.wait("status", "This browser keeps no edits here")
     assert cell.run() == "not kept\n"
