@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "labs/autodl.sh"
-REAL = "awk bash cat chmod cp date dirname find gzip head mkdir rm sed sort tail tar tee touch tr".split()
+REAL = ("awk", "bash", "cat", "chmod", "cp", "date", "dirname", "find", "gzip", "head", "mkdir", "rm", "sed", "sort")
+REAL += ("tail", "tar", "tee", "touch", "tr")
 CARD = "NVIDIA GeForce RTX 4090, 580.65.06, 24564, 24080"
 
 # A Python that makes environments like itself; what pip installed it notes in a file.

@@ -1,4 +1,4 @@
-"""labs/autodl.sh on boxes that are not there: what is missing is said in one sentence each, and nothing is done twice."""
+"""labs/autodl.sh on boxes that are not there: what is missing is one sentence each, and nothing is done twice."""
 
 from __future__ import annotations
 
