@@ -9,7 +9,7 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "labs/autodl.sh"
 REAL = ("awk", "bash", "cat", "chmod", "cp", "date", "dirname", "find", "gzip", "head", "mkdir", "rm", "sed", "sort")
-REAL += ("tail", "tar", "tee", "touch", "tr")
+MORE = ("tail", "tar", "tee", "touch", "tr")
 CARD = "NVIDIA GeForce RTX 4090, 580.65.06, 24564, 24080"
 
 # A Python that makes environments like itself; what pip installed it notes in a file.
@@ -41,7 +41,7 @@ class Box:
         self.disk, self.home = root / "autodl-tmp", root / "home"
         for folder in (self.tools, self.disk, self.home):
             folder.mkdir()
-        for name in REAL:
+        for name in REAL + MORE:
             found = shutil.which(name)
             assert found, name
             (self.tools / name).symlink_to(found)
