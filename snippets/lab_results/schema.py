@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -23,7 +23,10 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 @cache
 def schema() -> dict[str, Any]:
     """The schema of a result."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("result.schema.json").read_text(encoding="utf-8"))
+    raw = pkgutil.get_data("snippets.lab_results", "result.schema.json")  # from inside a zip too, as in the browser
+    if raw is None:
+        raise FileNotFoundError("snippets/lab_results/result.schema.json")
+    found: dict[str, Any] = json.loads(raw)
     return found
 
 
