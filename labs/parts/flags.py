@@ -40,7 +40,12 @@ def share(text: str) -> float:
 
 def new_parser(lab: str, doc: str | None) -> argparse.ArgumentParser:
     """A parser with the flags that each lab has."""
-    made = argparse.ArgumentParser(lab, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = argparse.ArgumentParser(
+        lab,
+        description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        conflict_handler="resolve",  # a lab may say a flag again in its own way
+    )
     add = made.add_argument
     add("--model", default="Qwen/Qwen2.5-7B-Instruct-AWQ", help="name on the hub, or a folder (default: %(default)s)")
     add("--out", default=f"{lab}.result.json", help="where the result is kept and resumed from (default: %(default)s)")

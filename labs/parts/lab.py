@@ -41,11 +41,11 @@ def open_lab(lab: str, lab_version: int, args: argparse.Namespace, models: list[
 def lab_main(
     lab: str,
     made: argparse.ArgumentParser,
-    run: Callable[[argparse.Namespace], None],
+    run: Callable[[argparse.Namespace], int],
     tasks: dict[str, Task],
     argv: list[str] | None,
 ) -> int:
-    """What `main` does: 0 after a whole run, 1 with one sentence, 130 after Ctrl-C."""
+    """What `main` does: the status of the run, 1 with one sentence after a failure, 130 after Ctrl-C."""
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["--child"]:
         return be_child(tasks, *given[1:])
@@ -56,8 +56,7 @@ def lab_main(
     try:
         for sign in (signal.SIGTERM, signal.SIGHUP):  # a closed SSH session ends the lab as Ctrl-C does
             signal.signal(sign, signal.default_int_handler)
-        run(args)
-        return 0
+        return run(args)
     except KeyboardInterrupt:
         kept = (
             f"; finished settings are in {args.out}, and the lab goes on from there" if Path(args.out).exists() else ""
@@ -67,5 +66,5 @@ def lab_main(
     except Exception as error:
         if args.debug:
             raise
-        print(f"\n{lab}: {explain(error, args.model)}", file=sys.stderr)
+        print(f"\n{lab}: {explain(error, 'the model')}", file=sys.stderr)
         return 1

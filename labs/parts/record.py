@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,18 +73,22 @@ class Record:
 
     def done(self, name: str, model: str, given: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any] | None:
         """The finished setting of that name, model, engine arguments and lab's own arguments, if there is one."""
-        wanted = (name, _shown(model), given, asked)
-        for one in self.data["settings"]:
-            if (one["name"], one["model"], one["engine_args"], one["asked"]) == wanted:
-                return dict(one)
-        return None
+        same = self._same(name, model, given, asked)
+        return next((one for one in self.data["settings"] if same(one) and not one["skipped"]), None)
+
+    @staticmethod
+    def _same(name: str, model: str, given: dict[str, Any], asked: dict[str, Any]) -> Callable[[dict[str, Any]], bool]:
+        wanted = json.loads(json.dumps((name, _shown(model), given, asked)))  # as it reads from the file
+        return lambda one: [one["name"], one["model"], one["engine_args"], one["asked"]] == wanted
 
     def add(self, name: str, model: str, given: dict[str, Any], asked: dict[str, Any], **found: Any) -> dict[str, Any]:
         """Keep a finished setting, or one that is `skipped` with the reason, and write the file."""
         if unknown := found.keys() - FOUND:
             raise TypeError(f"a setting holds no {', '.join(unknown)}")
+        same = self._same(name, model, given, asked)
+        others = [one for one in self.data["settings"] if not same(one)]  # what was skipped before may be measured now
         made = {"name": name, "model": _shown(model), "engine_args": given, "asked": asked, **FOUND, **found}
-        self.data["settings"].append(made)
+        self.data["settings"] = [*others, made]
         self.save()
         return made
 
@@ -102,6 +107,9 @@ class Record:
 def _shown(model: str) -> str:
     """A folder goes by its own name: nobody's paths belong in a result."""
     return Path(model).name if Path(model).is_dir() else model
+
+
+CHECKS_HEAD = ("setting", "invariant", "predicted", "measured", "equal")
 
 
 def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
