@@ -76,17 +76,20 @@ class Group:
         self.reader.join(5)
 
     def _alive(self) -> bool:
-        self.process.poll()  # so that the child itself is no zombie
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        self.process.poll()
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                state, _, group = stat.read_text().rpartition(")")[2].split()[:3]
+                if group == str(self.process.pid) and state not in "ZX":  # the dead may wait long to be collected
+                    return True
+        return False
 
     def why_it_ended(self, model: str) -> str:
         """One sentence for a process that ended without a word."""
         self.reader.join(5)
-        status = self.process.poll()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        status = self.process.returncode
         if status == -signal.SIGKILL:
             return f"the engine's process was killed, as Linux does when main memory runs out (log: {self.log})"
         raised = "".join(line for line in self.tail if re.search(r"Error\b|Exception\b|error:", line))
@@ -136,7 +139,8 @@ def ask_child(task: str, given: dict[str, Any], log: Path, heard: Tell) -> tuple
                 print(data, flush=True)
             else:
                 heard(kind, data)
-        group.reader.join(20)  # an engine that ends by itself leaves the card tidier than one that is ended
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            group.process.wait(20)  # an engine that ends by itself leaves the card tidier than one that is ended
     wait_until_free(used)
     return data, group.lines
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import torch  # type: ignore[import-not-found]
+import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # type: ignore[import-not-found]
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast  # type: ignore[import-not-found]
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from importlib import metadata
+import platform
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from fake_vllm import GIB, FakeVllm
+from fake_vllm import GIB, FakeVllm, fake_lab
 from planned import other_memory
 
 from snippets.catalog.configs import catalog_config
 from snippets.catalog.gpus import gpu
+from snippets.lab_results.schema import faults
 from snippets.planner.engine_args import EngineArgs
 from snippets.planner.plan import make_plan
 from tools import lab_box
@@ -27,31 +27,37 @@ def lab() -> ModuleType:
 
 
 @pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lab: ModuleType) -> FakeVllm:
+def fake() -> FakeVllm:
     """A working vLLM 0.26.0 on a free RTX 4090; the test changes what it wants before it calls `run`."""
-    made = FakeVllm()
-    monkeypatch.setattr(metadata, "version", lambda package: "0.26.0")
-    monkeypatch.setattr(lab, "driver_version", lambda: "580.95.05")
-    monkeypatch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "1")
-    monkeypatch.chdir(tmp_path)
-    return made
+    return FakeVllm()
 
 
 @pytest.fixture
-def run(fake: FakeVllm, lab: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Run the lab with the fake in place; returns exit status, standard output and standard error."""
+def four(
+    fake: FakeVllm,
+    lab: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Any:
+    """Run the lab as it comes, with four settings; returns exit status, standard output and standard error."""
+    monkeypatch.setattr(lab, "check_disk", lambda model: None)
+    return fake_lab(lab, fake, monkeypatch, capsys, tmp_path)
+
+
+@pytest.fixture
+def run(four: Any, tmp_path: Path) -> Any:
+    """Run the lab anew with one setting, the 4-bit model with an FP8 cache, where nothing else is said."""
 
     def call(*argv: str) -> tuple[int, str, str]:
-        for name, module in fake.modules().items():
-            monkeypatch.setitem(sys.modules, name, module)
-        status = lab.main(list(argv))
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
+        (tmp_path / "serve_kv.result.json").unlink(missing_ok=True)
+        return tuple(four("--model", AWQ, "--kv-cache-dtype", "fp8", *argv))
 
     return call
 
 
-SETTINGS = EngineArgs(  # what the lab gives LLM() when nothing is said
+AWQ = "Qwen/Qwen2.5-7B-Instruct-AWQ"
+SETTINGS = EngineArgs(  # what the lab gives LLM() for it
     max_model_len=8192,
     gpu_memory_utilization=0.90,
     kv_cache_dtype="fp8",
@@ -151,16 +157,80 @@ def test_a_model_that_is_not_predicted_is_still_measured(fake: FakeVllm, run: An
     assert ["blocks", "-", "34,375", "-", "-"] in [line.split() for line in out.splitlines()]
 
 
+def test_four_settings_are_run_one_engine_each_and_stand_in_one_table(
+    fake: FakeVllm, four: Any, tmp_path: Path
+) -> None:
+    status, out, _ = four()
+    assert status == 0
+    assert [(one["model"].removeprefix("Qwen/Qwen2.5-7B-"), one["kv_cache_dtype"]) for one in fake.started] == [
+        ("Instruct", "auto"),
+        ("Instruct", "fp8"),
+        ("Instruct-AWQ", "auto"),
+        ("Instruct-AWQ", "fp8"),
+    ]
+    row = next(line for line in out.splitlines() if line.startswith("Qwen2.5-7B-Instruct-AWQ, KV fp8  "))
+    first, _, last = predicted(fake)["concurrency"]
+    assert row.split()[3:] == ["5.20", "-", "14.69", "34,375", "550,000", "67.14x", first, "to", last]
+    assert faults(json.loads((tmp_path / "serve_kv.result.json").read_text())) == []
+
+
+def test_what_is_done_is_not_run_again_and_what_failed_is(fake: FakeVllm, four: Any) -> None:
+    fake.start = ValueError("No available memory for the cache blocks.")
+    status, _, err = four("--model", AWQ)
+    assert status == 1
+    assert err.count("leave too little for the KV cache") == 2
+    fake.start = None
+    assert four("--model", AWQ, "--kv-cache-dtype", "fp8")[0] == 0
+    status, out, _ = four("--model", AWQ)
+    assert status == 0
+    assert f"{AWQ[5:]}, KV fp8: done before, kept in serve_kv.result.json" in out
+    assert [one["kv_cache_dtype"] for one in fake.started] == ["auto", "fp8", "fp8", "auto"]
+
+
+def test_a_result_of_another_card_is_not_mixed_with_this_one(fake: FakeVllm, four: Any) -> None:
+    four("--quick")
+    fake.name = "NVIDIA A10"
+    line = failed(four("--quick"))
+    assert line.startswith("serve_kv.result.json holds a result of another kind")
+    assert "choose another --out" in line
+
+
+def test_quick_starts_two_engines(fake: FakeVllm, four: Any) -> None:
+    four("--quick")
+    assert [one["kv_cache_dtype"] for one in fake.started] == ["auto", "fp8"]
+
+
+def test_two_cards_hold_half_the_kv_heads_each(fake: FakeVllm, run: Any) -> None:
+    fake.cards = 2
+    fake.blocks, fake.tokens, fake.concurrency = 68_751, 1_100_016, 134.279296875  # a token takes 14,336 bytes on each
+    status, out, _ = run("--tensor-parallel-size", "2")
+    assert status == 0
+    assert fake.asked["tensor_parallel_size"] == 2
+    assert "14,336 bytes a token on each card" in out
+    assert ["blocks", "-", "68,751", "68,751", "+0"] in [line.split() for line in out.splitlines()]
+    assert "no prediction: other memory is estimated for one card" in out
+
+
+def test_more_cards_than_there_are_is_refused(run: Any) -> None:
+    assert failed(run("--tensor-parallel-size", "2")) == ("--tensor-parallel-size 2 needs 2 cards and 1 are visible")
+
+
 def test_the_result_file_holds_settings_versions_card_and_numbers_with_their_prediction(
     fake: FakeVllm, run: Any, tmp_path: Path
 ) -> None:
     run("--out", "mine.json")
     result = json.loads((tmp_path / "mine.json").read_text())
-    assert result["versions"]["vllm"] == "0.26.0"
-    assert result["card"]["driver"] == "580.95.05"
-    assert result["measured"]["num_gpu_blocks"] == result["predicted_from_available"]["num_gpu_blocks"] == 34_375
-    assert result["answer"]["output_tokens"] == 3
-    assert result["no_answer"] is None
+    (one,) = result["settings"]
+    assert faults(result) == []
+    assert result["versions"] == {"vllm": "0.26.0", "torch": "2.11.0+cu130", "python": platform.python_version()}
+    assert (result["card"]["driver"], result["card"]["free_bytes"]) == ("580.95.05", fake.free)
+    assert {check["invariant"]: (check["predicted"], check["measured"]) for check in one["checks"]} == {
+        "blocks": (34_375, 34_375),
+        "tokens": (550_000, 550_000),
+        "maximum concurrency": (67.138671875, 67.138671875),
+    }
+    assert one["measured"]["weights"] == {"value": 5.2, "unit": "GiB"}
+    assert one["measured"]["answer_tokens"] == {"value": 3, "unit": "tokens"}
 
 
 def test_a_local_model_is_recorded_by_its_folders_name_only(fake: FakeVllm, run: Any, tmp_path: Path) -> None:
@@ -174,7 +244,8 @@ def test_when_the_answer_fails_the_sizes_stand_and_the_reason_is_told(fake: Fake
     status, out, _ = run()
     assert status == 0
     assert "no answer: this model has no chat template: choose an Instruct model with --model" in out
-    assert json.loads((tmp_path / "serve_kv.result.json").read_text())["measured"]["num_gpu_blocks"] == 34_375
+    (one,) = json.loads((tmp_path / "serve_kv.result.json").read_text())["settings"]
+    assert one["measured"]["num_gpu_blocks"]["value"] == 34_375
 
 
 def test_a_question_that_does_not_fit_names_both_flags(fake: FakeVllm, run: Any) -> None:
@@ -204,7 +275,7 @@ def failed(outcome: tuple[int, str, str]) -> str:
     assert status == 1
     assert "Traceback" not in err
     (line,) = err.strip().splitlines()
-    return line.removeprefix("serve_kv: ")
+    return line.removeprefix("serve_kv: ").removeprefix("Qwen2.5-7B-Instruct-AWQ, KV fp8: ")
 
 
 @pytest.mark.parametrize(
@@ -315,17 +386,13 @@ def test_a_local_build_of_the_right_version_is_accepted(
     assert run()[0] == 0
 
 
-def test_no_gpu_is_said_plainly(fake: FakeVllm, run: Any, lab: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake.device = ""
-    monkeypatch.setattr(lab, "driver_version", lambda: None)
+def test_no_gpu_is_said_plainly(fake: FakeVllm, run: Any) -> None:
+    fake.device, fake.driver = "", None
     assert failed(run()).startswith("no GPU found, and nvidia-smi finds none")
 
 
-def test_a_driver_too_old_is_told_from_no_gpu(
-    fake: FakeVllm, run: Any, lab: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake.device = ""
-    monkeypatch.setattr(lab, "driver_version", lambda: "550.54.14")
+def test_a_driver_too_old_is_told_from_no_gpu(fake: FakeVllm, run: Any) -> None:
+    fake.device, fake.driver = "", "550.54.14"
     assert failed(run()) == ("torch 2.11.0+cu130 cannot use the card with driver 550.54.14: update it to 580 or newer")
 
 
