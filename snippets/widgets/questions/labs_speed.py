@@ -73,8 +73,8 @@ WORKING = {  # HTML under "Show the answer"
     LARGEST_MOVE.name: (
         f"<p><strong>{LARGEST_MOVE.answer_text}, one part in 17.</strong> From 1 to 2 the format has 8 steps of 1/8. "
         "Halfway between 1 and 1 1/8 lies 17/16, and it must move by 1/16: one part in 17. BF16 keeps 7 bits and "
-        f"moves a number by at most one part in 257, {percent(largest_move(BF16), 1)}. What that does to an answer no formula "
-        "says: the lab measures it.</p>"
+        f"moves a number by at most one part in 257, {percent(largest_move(BF16), 1)}. What that does to an answer "
+        "no formula says: the lab measures it.</p>"
     ),
 }
 
