@@ -52,8 +52,8 @@ def test_every_figure_that_a_real_log_prints_is_read(log: dict[str, object]) -> 
         assert printed[name] in found if isinstance(found, tuple) else printed[name] == found, (name, found)
 
 
-# One start in the words of vLLM 0.26.0: v1/engine/core.py:117, config/vllm.py:2090, entrypoints/serve/utils/api_utils.py,
-# v1/worker/gpu_worker.py:836, v1/core/kv_cache_utils.py:2177. The numbers are made up.
+# One start in the words of vLLM 0.26.0: v1/engine/core.py:117, config/vllm.py:2090, v1/worker/gpu_worker.py:836,
+# v1/core/kv_cache_utils.py:2177. The numbers are made up.
 WHOLE = """\x1b[0;36m(APIServer pid=77)\x1b[0;0m INFO 11-30 10:00:00 [utils.py:299] vLLM API server version 0.26.0
 (APIServer pid=77) INFO 11-30 10:00:00 [utils.py:233] non-default args: {'model_tag': 'Qwen/Qwen2.5-7B-Instruct-AWQ', \
 'max_model_len': 8192, 'gpu_memory_utilization': 0.9, 'kv_cache_dtype': 'fp8', 'max_num_seqs': 64}
@@ -115,7 +115,8 @@ def test_of_several_starts_the_last_is_read() -> None:
 def test_each_rank_counts_and_a_command_line_gives_settings() -> None:
     start = read_log(
         "$ vllm serve org/m --tensor-parallel-size=2 --max-model-len 4096 --no-enable-prefix-caching --enforce-eager\n"
-        "(Worker_TP0 pid=1) Available KV cache memory: 5.01 GiB\n(Worker_TP1 pid=2) Available KV cache memory: 4.88 GiB\n"
+        "(Worker_TP0 pid=1) Available KV cache memory: 5.01 GiB\n"
+        "(Worker_TP1 pid=2) Available KV cache memory: 4.88 GiB\n"
     )
     assert start.available_gib == (5.01, 4.88)
     assert start.model == "org/m"

@@ -1,0 +1,34 @@
+"""What a lab set side by side itself, as cells of a table."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from snippets.run_check.run import Pair, Value
+
+WORDS = {"yes": "equal", "no": "differs", "none": "–", "to": " to "}
+MOST_CHARACTERS = 60
+
+
+def shown(value: Value | tuple[Value, ...]) -> str:
+    """A value with as many digits as it needs; a range as "low to high"."""
+    if isinstance(value, tuple):
+        return WORDS["to"].join(map(shown, value[:2]))
+    if value is None:
+        return WORDS["none"]
+    if isinstance(value, bool | str):
+        return str(value)[:MOST_CHARACTERS]
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) < 10**18 else f"{value:.3e}" if abs(value) < 10**300 else WORDS["none"]
+    if not isfinite(value):
+        return WORDS["none"]
+    if value == int(value) and abs(value) < 10**15:
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if 0.1 <= abs(value) < 10**12 else f"{value:.3g}"
+
+
+def cells(pair: Pair) -> tuple[str, str, str, str]:
+    """Name, predicted, measured, what became of it."""
+    unit = f" {pair.unit}" if pair.unit else ""
+    became = "" if pair.equal is None else WORDS["yes" if pair.equal else "no"]
+    return pair.name, shown(pair.predicted) + unit, shown(pair.measured) + unit, became
