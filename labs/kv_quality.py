@@ -881,6 +881,8 @@ def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     def show(value: Any) -> str:
         if isinstance(value, list):
             return " to ".join(map(show, value))
+        if isinstance(value, bool):
+            return "yes" if value else "no"
         return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
 
     return [
@@ -1041,7 +1043,10 @@ def depths(text: str) -> list[float]:
 def parser() -> argparse.ArgumentParser:
     made = new_parser(LAB, __doc__)
     # Log-probabilities of a prompt need logits for each of its tokens at once: 1,024 of them, not the server's 2,048.
-    add_engine_flags(made, max_model_len=None, enable_prefix_caching=False, max_num_batched_tokens=1024)
+    # 16 requests at once fit any of the caches, so that all engines form the same batches: another batch adds its sums
+    # in another order, which alone can change a token.
+    same_batches = {"max_num_batched_tokens": 1024, "max_num_seqs": 16}
+    add_engine_flags(made, max_model_len=None, enable_prefix_caching=False, **same_batches)
     add = made.add_argument
     add("--max-model-len", type=positive, help="tokens of the longest request (default: what the prompts need)")
     add("--no-enable-prefix-caching", dest="enable_prefix_caching", action="store_false", help="always so in this lab")
@@ -1314,6 +1319,17 @@ def equal_checks(compared: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def waiting(found: dict[str, Any], given: dict[str, Any]) -> list[str]:
+    """A note where not all requests fit at once, because then this engine's batches are not those of the others."""
+    requests, longest_request, room = given["max_num_seqs"], given["max_model_len"], found["kv_cache_size_tokens"]
+    if requests * longest_request <= room:
+        return []
+    return [
+        f"{requests} requests of {longest_request:,} tokens do not fit {room:,} tokens of cache: batches may differ "
+        "between settings; lower --max-num-seqs or --lengths"
+    ]
+
+
 def backend_of(setting: dict[str, Any]) -> str:
     return str(next(note for note in setting["notes"] if note.startswith("attention backend: "))).partition(": ")[2]
 
@@ -1373,7 +1389,7 @@ def run(args: argparse.Namespace) -> int:
             measured={"tokens": number(found["kv_cache_size_tokens"], "tokens"), **compared},
             series=raw_series(found),
             checks=[*checks_of(found, shape, asked), *equal],
-            notes=[f"attention backend: {found['attention_backend']}"],
+            notes=[f"attention backend: {found['attention_backend']}", *waiting(found, given)],
         )
 
     done = {"BF16": measured("BF16", bf16)}
@@ -1394,7 +1410,7 @@ def report(record: Record, done: dict[str, dict[str, Any]]) -> None:
     compared = {name: one["measured"] for name, one in done.items() if name != "BF16"}
     print(f"\n{comparison_table(compared)}\n\n{codes_table(done)}\n")
     for name, one in done.items():
-        print(f"{name}: {one['measured']['tokens']['value']:,} tokens of cache, attention backend {backend_of(one)}")
+        print(f"{name}: {one['measured']['tokens']['value']:,} tokens of cache, {', '.join(one['notes'])}")
     if CONTROL not in done:
         print("without the control (--quick) nobody can say how much of this another kernel alone would change")
     print(

@@ -110,8 +110,9 @@ def runs(lab: ModuleType, fp8: dict[str, Any], monkeypatch: pytest.MonkeyPatch, 
     return fake_runs(lab, start, monkeypatch, tmp_path)
 
 
-def setting(runs: Runs, name: str) -> dict[str, Any]:
-    return next(one for one in runs.result()["settings"] if one["name"] == name)
+def setting(runs: Runs, name: str, which: int = 0) -> dict[str, Any]:
+    found: list[dict[str, Any]] = [one for one in runs.result()["settings"] if one["name"] == name]
+    return found[which]
 
 
 SMALL = ("--prompts", "2", "--max-tokens", "8", "--texts", "1", "--text-tokens", "64", "--lengths", "900")
@@ -194,6 +195,14 @@ def test_fp8_sizes_its_cache_with_half_the_bytes(runs: Runs) -> None:
         one = setting(runs, name)
         assert one["predicted"]["bytes_a_token"]["value"] == size
         assert all(check["equal"] for check in one["checks"])
+
+
+def test_requests_that_do_not_fit_at_once_are_told_because_batches_then_differ(fp8: dict[str, Any], runs: Runs) -> None:
+    # 1,000 blocks of 16 are 16,000 tokens; 16 requests of at most 924 tokens are 14,784, and of 1,924 more than that
+    runs(*SMALL, "--seed", "1")
+    assert [len(one["notes"]) for one in runs.result()["settings"]] == [1, 1, 1]
+    runs(*SMALL[:-1], "1900")
+    assert "16 requests of 1,924 tokens do not fit 16,000 tokens of cache" in setting(runs, "FP8", -1)["notes"][1]
 
 
 def test_quick_starts_two_engines_and_says_what_is_missing(runs: Runs) -> None:
