@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync labs-cpu policy lock clean
+.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync labs-cpu labs-gpu policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -92,6 +92,10 @@ $(LABS_CPU_ENV)/.complete: tests/labs/make_cpu_env.sh requirements/labs-cpu.lock
 
 labs-cpu: $(VENV)/.site $(LABS_CPU_ENV)/.complete
 	$(PY) -m tools.labs_cpu $(LABS_CPU_ENV)/bin/python $(LABS)
+
+# On a machine with a card, with the Python that has vLLM; `make labs-gpu GPU="--limit-yuan 3 serve_kv"`.
+labs-gpu:
+	PYTHONPATH=. $(PYTHON) -m tools.labs_gpu $(GPU)
 
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync

@@ -813,6 +813,8 @@ def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     def show(value: Any) -> str:
         if isinstance(value, list):
             return " to ".join(map(show, value))
+        if isinstance(value, bool):
+            return "yes" if value else "no"
         return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
 
     return [
@@ -1153,7 +1155,7 @@ def run_setting(
     if reply:
         print(f"answer, {reply['tokens']} tokens in {reply['seconds']} s:\n{reply['text']}")
     else:
-        told.append(f"no answer: {said['no_answer']}")
+        told.append(f"skipped: no answer, {said['no_answer']}" if no_question else f"no answer: {said['no_answer']}")
         print(told[-1])
     keep(record, name, model, given, asked, (shape, before, formula), (found, reply, seconds), lines, told)
 

@@ -118,6 +118,8 @@ def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     def show(value: Any) -> str:
         if isinstance(value, list):
             return " to ".join(map(show, value))
+        if isinstance(value, bool):
+            return "yes" if value else "no"
         return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
 
     return [
