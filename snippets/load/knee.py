@@ -70,4 +70,4 @@ def highest_attained(points: Sequence[RatePoint], share: float = ATTAINED) -> Ra
 
 def load_seconds_needed(answer_seconds: float) -> float:
     """The shortest load that a server which answers in so many seconds can pass: T / (T + L) = KEPT_UP."""
-    return answer_seconds * KEPT_UP / (1 - KEPT_UP)
+    return answer_seconds / (1 / KEPT_UP - 1)
