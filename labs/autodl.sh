@@ -25,7 +25,7 @@ steps, in their order
   stop             shut the box down, so that an AutoDL box costs nothing more for its card
 
 options
-  --dir DIR        where everything goes (default: /root/autodl-tmp/llm-labs on AutoDL, else ~/llm-labs)
+  --dir DIR        where everything goes (default: ~/autodl-tmp/llm-labs on AutoDL, else ~/llm-labs)
   --from WHERE     where the model comes from: hub, mirror (hf-mirror.com) or modelscope
                    (default: mirror on AutoDL, else hub)
   --pip-index URL  package index (default: Tsinghua's on AutoDL, else what pip is set to)
@@ -41,7 +41,7 @@ say() { printf '%s\n' "$*"; }
 stop_with() { printf 'autodl.sh: %s\n' "$*" >&2; exit 1; }
 usage_error() { printf 'autodl.sh: %s (--help lists what there is)\n' "$*" >&2; exit 2; }
 
-DATA_DISK=${AUTODL_DATA_DISK:-/root/autodl-tmp}  # the name is for tests; AutoDL's own path is fixed
+DATA_DISK=${HOME:?HOME is not set}/autodl-tmp  # AutoDL's path: its user is root
 is_autodl() { [ -d "$DATA_DISK" ]; }
 
 DIR='' FROM='' PIP_INDEX='' NO_GPU='' OFF='' YES='' STEP=''
@@ -68,7 +68,7 @@ done
 [ -n "$STEP" ] || { usage >&2; exit 2; }
 case $MODEL_GB in '' | *[!0-9]*) usage_error "--model-gb takes a whole number of GB, not '$MODEL_GB'" ;; esac
 if is_autodl; then : "${DIR:=$DATA_DISK/llm-labs}" "${FROM:=mirror}" "${PIP_INDEX:=$CN_PIP}"; fi
-: "${DIR:=${HOME:-/root}/llm-labs}" "${FROM:=hub}"
+: "${DIR:=$HOME/llm-labs}" "${FROM:=hub}"
 case $FROM in hub | mirror | modelscope) ;; *) usage_error "--from is hub, mirror or modelscope, not '$FROM'" ;; esac
 case $DIR in / | //*) usage_error "--dir is a folder of its own, not '$DIR'" ;; /*) ;; *) DIR=$PWD/$DIR ;; esac
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -144,7 +144,7 @@ check_disk() {
 
 python_at() { # the first Python that vLLM's wheel takes, with what makes an environment
   local one
-  for one in python3.12 python3.13 python3.11 python3.10 python3 /root/miniconda3/bin/python "${CONDA_PREFIX:-/none}/bin/python"; do
+  for one in python3.12 python3.13 python3.11 python3.10 python3 "$HOME/miniconda3/bin/python" "${CONDA_PREFIX:-/none}/bin/python"; do
     command -v "$one" >/dev/null || continue
     if "$one" -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null; then
       command -v "$one"

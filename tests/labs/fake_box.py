@@ -38,8 +38,9 @@ class Box:
 
     def __init__(self, root: Path) -> None:
         self.root, self.tools, self.log = root, root / "tools", root / "log"
-        self.disk, self.home = root / "autodl-tmp", root / "home"
-        for folder in (self.tools, self.disk, self.home):
+        self.home = root / "box"
+        self.disk = self.home / "autodl-tmp"
+        for folder in (self.tools, self.home, self.disk):
             folder.mkdir()
         for name in REAL + MORE:
             found = shutil.which(name)
@@ -77,6 +78,10 @@ class Box:
             "df", f"printf 'Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 1 1 {kb} 1%% /\\n'"
         )
 
+    def not_autodl(self) -> None:
+        """A box of someone else's, which has no such data disk."""
+        self.disk.rmdir()
+
     def card(self, line: str) -> None:
         self.command("nvidia-smi", f"printf '%s\\n' '{line}'")
 
@@ -97,7 +102,6 @@ class Box:
         environment = {
             "PATH": str(self.tools),
             "HOME": str(self.home),
-            "AUTODL_DATA_DISK": str(self.disk),
             "FAKE_LOG": str(self.log),
             "FAKE_TOOLS": str(self.tools),
             **self.environment,

@@ -148,7 +148,7 @@ def test_a_box_without_its_card_can_be_set_up(box: Box) -> None:
 
 
 def test_elsewhere_the_folder_is_in_home_and_no_mirror_is_set(box: Box) -> None:
-    box.environment["AUTODL_DATA_DISK"] = "/no/such/disk"
+    box.not_autodl()
     assert box.run("setup").returncode == 0
     pip, fetch = box.called()
     assert pip.startswith("pip  -m pip install")
@@ -233,7 +233,7 @@ def test_results_are_packed_into_one_file_and_the_box_stops_after_that(box: Box)
 
 
 def test_a_box_that_is_not_autodls_is_not_shut_down_unasked(box: Box) -> None:
-    box.environment["AUTODL_DATA_DISK"] = "/no/such/disk"
+    box.not_autodl()
     done = box.run("stop")
     assert done.returncode == 1 and "this is no AutoDL box" in done.stderr
     assert box.called() == []

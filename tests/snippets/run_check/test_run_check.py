@@ -280,7 +280,7 @@ def test_a_card_is_known_by_the_drivers_name(name: str, total_gib: float | None,
     [
         ("Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b-awq"),
         ("qwen/qwen2.5-7b-instruct", "qwen2.5-7b"),
-        ("/root/autodl-tmp/llm-labs/models/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b-awq"),
+        ("/data/llm-labs/models/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b-awq"),
         ("someone/else", None),
         ("", None),
     ],
