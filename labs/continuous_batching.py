@@ -1247,8 +1247,8 @@ def serve(given: dict[str, Any], tell: Tell) -> dict[str, Any]:
             f"{wanted['max_num_seqs']}: pass --max-num-seqs {max(fit, 1)}, or a smaller --max-model-len"
         )
     tell("say", f"started in {seconds:.0f} s")
-    warm = given | {"requests": [[8, 8]] * wanted["max_num_seqs"], "moments": [0.0] * wanted["max_num_seqs"]}
-    play(llm.llm_engine, CONTINUOUS, warm | {"seed": "warm"})
+    some = [[prompt, min(output, 4)] for prompt, output in given["requests"][: 2 * wanted["max_num_seqs"]]]
+    play(llm.llm_engine, CONTINUOUS, given | {"requests": some, "moments": [0.0] * len(some), "seed": "warm"})
     for policy in given["policies"]:
         tell("say", f"{policy} ...")
         tell(policy, play(llm.llm_engine, policy, given))
