@@ -7,8 +7,7 @@ set -euo pipefail
 VLLM=0.26.0                  # the release that every lab was checked against
 DRIVER=580                   # vLLM 0.26.0 asks for torch 2.11.0, which PyPI has for CUDA 13
 ENVIRONMENT_GB=15            # 10 GB on disk, and the wheels while they are unpacked; GB is 10^9 bytes, as for disks
-MODEL=Qwen/Qwen2.5-7B-Instruct-AWQ
-MODEL_GB=6                   # 5.57 GB
+MODELS="Qwen/Qwen2.5-7B-Instruct-AWQ Qwen/Qwen2.5-7B-Instruct"  # what the labs use unless told otherwise
 CN_PIP=https://pypi.tuna.tsinghua.edu.cn/simple
 CN_HF=https://hf-mirror.com
 MODELSCOPE=1.40.2
@@ -19,18 +18,18 @@ usage: bash autodl.sh [options] STEP
 
 steps, in their order
   check            say what is there and what is missing; changes nothing
-  setup            check, then Python environment, vLLM 0.26.0 and the model, all on the data disk
+  setup            check, then Python environment, vLLM 0.26.0 and the models, all on the data disk
   run LAB [flags]  start LAB.py, which lies beside this file, in a tmux session; flags go to the lab
   pack             put all results into one file, and say how to fetch it
   stop             shut the box down, so that an AutoDL box costs nothing more for its card
 
 options
   --dir DIR        where everything goes (default: ~/autodl-tmp/llm-labs on AutoDL, else ~/llm-labs)
-  --from WHERE     where the model comes from: hub, mirror (hf-mirror.com) or modelscope
+  --from WHERE     where the models come from: hub, mirror (hf-mirror.com) or modelscope
                    (default: mirror on AutoDL, else hub)
   --pip-index URL  package index (default: Tsinghua's on AutoDL, else what pip is set to)
-  --model NAME     another model than Qwen/Qwen2.5-7B-Instruct-AWQ
-  --model-gb N     its size in GB, for the check of the disk
+  --model NAME     only this model, not Qwen2.5-7B-Instruct in 4 bits and in BF16 (22 GB)
+  --model-gb N     its size in GB, for the check of the disk, where it is neither of the two
   --no-gpu         setup without a card: on AutoDL a box without its card is cheaper to install on
   --off            with run: shut the box down when the lab has ended, well or not
   --yes            with stop or --off: also on a box that is not AutoDL's
@@ -44,7 +43,7 @@ usage_error() { printf 'autodl.sh: %s (--help lists what there is)\n' "$*" >&2; 
 DATA_DISK=${HOME:?HOME is not set}/autodl-tmp  # AutoDL's path: its user is root
 is_autodl() { [ -d "$DATA_DISK" ]; }
 
-DIR='' FROM='' PIP_INDEX='' NO_GPU='' OFF='' YES='' STEP=''
+DIR='' FROM='' PIP_INDEX='' MODEL_GB=0 NO_GPU='' OFF='' YES='' STEP=''
 while [ $# -gt 0 ]; do
   case $1 in
     --dir | --from | --pip-index | --model | --model-gb)
@@ -53,7 +52,7 @@ while [ $# -gt 0 ]; do
         --dir) DIR=$2 ;;
         --from) FROM=$2 ;;
         --pip-index) PIP_INDEX=$2 ;;
-        --model) MODEL=$2; MODEL_GB=0 ;;
+        --model) MODELS=$2 ;;
         --model-gb) MODEL_GB=$2 ;;
       esac
       shift 2 ;;
@@ -73,7 +72,9 @@ case $FROM in hub | mirror | modelscope) ;; *) usage_error "--from is hub, mirro
 case $DIR in / | //*) usage_error "--dir is a folder of its own, not '$DIR'" ;; /*) ;; *) DIR=$PWD/$DIR ;; esac
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 VENV=$DIR/venv RESULTS=$DIR/results
-MODEL_MARK=$DIR/models/$(printf '%s' "$MODEL" | tr -c 'A-Za-z0-9.\n-' _).path
+for model in $MODELS; do
+  case $model in */*/* | /* | */ | *..* | *[!A-Za-z0-9._/-]*) usage_error "--model is a name such as org/model, not '$model'" ;; esac
+done
 
 # --- what is there; each part that is missing adds one sentence ---
 MISSING=''
@@ -81,7 +82,21 @@ missing() { MISSING="$MISSING$*"$'\n'; }
 
 has_vllm() { [ -x "$VENV/bin/python" ] && [ "$("$VENV/bin/python" -c "$VERSION_OF_VLLM" 2>/dev/null)" = "$VLLM" ]; }
 VERSION_OF_VLLM='from importlib.metadata import version; print(version("vllm"))'
-has_model() { [ -s "$MODEL_MARK" ] && [ -e "$(cat "$MODEL_MARK")/config.json" ]; }
+mark_of() { printf '%s/models/%s.from' "$DIR" "${1//\//--}"; }  # holds where the model was fetched from, when it is whole
+has_model() {
+  case $(cat "$(mark_of "$1")" 2>/dev/null) in
+    '') return 1 ;;
+    modelscope) [ -d "$DIR/modelscope" ] ;;
+    *) compgen -G "$DIR/hf/hub/models--${1//\//--}/snapshots/*/config.json" >/dev/null ;;
+  esac
+}
+gb_of() {
+  case ${1##*/} in
+    Qwen2.5-7B-Instruct-AWQ) echo 6 ;;   # 5.57 GB
+    Qwen2.5-7B-Instruct) echo 16 ;;      # 15.23 GB
+    *) echo "$MODEL_GB" ;;
+  esac
+}
 
 check_system() {
   [ "$(uname -s)" = Linux ] || missing "This is $(uname -s); the wheels of vLLM $VLLM are for Linux: use a Linux box."
@@ -129,9 +144,11 @@ above() { # the nearest folder of a path that exists
 }
 
 check_disk() {
-  local need=0 at kb gb
+  local need=0 at kb gb model
   has_vllm || need=$((need + ENVIRONMENT_GB))
-  has_model || need=$((need + MODEL_GB))
+  for model in $MODELS; do
+    has_model "$model" || need=$((need + $(gb_of "$model")))
+  done
   at=$(above "$DIR")
   kb=$(df -Pk "$at" | awk 'NR == 2 {print $4}')
   case $kb in '' | *[!0-9]*) missing "df does not say how much is free at $at: choose another --dir."; return ;; esac
@@ -176,7 +193,10 @@ check() {
   check_card
   check_tools
   has_vllm && say "vllm: $VLLM in $VENV" || say "vllm: not installed yet"
-  has_model && say "model: $MODEL in $(cat "$MODEL_MARK")" || say "model: $MODEL not here yet"
+  local model
+  for model in $MODELS; do
+    has_model "$model" && say "model: $model" || say "model: $model not here yet"
+  done
   [ -z "$MISSING" ] && return
   printf '\nmissing:\n%s' "$MISSING" >&2
   exit 1
@@ -184,9 +204,15 @@ check() {
 
 # --- what is made ---
 settings() { # for every program of ours: caches on the data disk, since AutoDL's system disk is small
-  export HF_HOME=$DIR/hf PIP_CACHE_DIR=$DIR/pip TMPDIR=$DIR/pip-tmp VLLM_CACHE_ROOT=$DIR/vllm PIP_DISABLE_PIP_VERSION_CHECK=1
-  mkdir -p "$DIR/hf" "$DIR/pip-tmp" "$DIR/models" "$RESULTS"
+  export HF_HOME=$DIR/hf VLLM_CACHE_ROOT=$DIR/vllm VLLM_NO_USAGE_STATS=1
+  mkdir -p "$DIR/hf" "$DIR/models" "$RESULTS"
   [ "$FROM" != mirror ] || export HF_ENDPOINT=$CN_HF
+  [ "$FROM" != modelscope ] || export VLLM_USE_MODELSCOPE=True MODELSCOPE_CACHE=$DIR/modelscope
+}
+
+pip_settings() {
+  export TMPDIR=$DIR/pip-tmp PIP_DISABLE_PIP_VERSION_CHECK=1
+  mkdir -p "$TMPDIR"
   [ -z "$PIP_INDEX" ] || export PIP_INDEX_URL=$PIP_INDEX
 }
 
@@ -203,28 +229,33 @@ install() {
 }
 
 fetch() {
-  if has_model; then
+  local model=$1 other=mirror
+  if has_model "$model"; then
     return
   fi
-  say "fetching $MODEL from $FROM"
-  local folder=$DIR/models/${MODEL##*/}
+  say "fetching $model from $FROM"
   if [ "$FROM" = modelscope ]; then
     [ -x "$VENV/bin/modelscope" ] || "$VENV/bin/python" -m pip install --no-cache-dir "modelscope==$MODELSCOPE" ||
       stop_with "modelscope could not be installed: try --from mirror"
-    "$VENV/bin/modelscope" download --model "$MODEL" --local_dir "$folder" || stop_with "$MODEL could not be fetched from ModelScope: check the name, or try --from mirror"
+    "$VENV/bin/modelscope" download --model "$model" || stop_with "$model could not be fetched from ModelScope: check the name, or try --from mirror"
   else
-    "$VENV/bin/hf" download "$MODEL" --local-dir "$folder" ||
-      stop_with "$MODEL could not be fetched: check the name, or try --from $([ "$FROM" = hub ] && echo mirror || echo modelscope); what has come already is kept"
+    [ "$FROM" = hub ] || other=modelscope
+    "$VENV/bin/hf" download "$model" ||
+      stop_with "$model could not be fetched: check the name, or try --from $other; what has come already is kept"
   fi
-  [ -e "$folder/config.json" ] || stop_with "$folder has no config.json after the download: remove that folder, and try again"
-  printf '%s\n' "$folder" >"$MODEL_MARK"
+  printf '%s\n' "$FROM" >"$(mark_of "$model")"
+  has_model "$model" || stop_with "the download of $model ended well and the model is not in $DIR: try --from $other"
 }
 
 setup() {
   check
   settings
+  pip_settings
   install
-  fetch
+  local model
+  for model in $MODELS; do
+    fetch "$model"
+  done
   rm -rf "$DIR/pip-tmp"
   say ""
   say "ready: bash $0 run serve_kv"
@@ -240,7 +271,7 @@ lab_file() {
 
 run_lab() {
   [ $# -ge 1 ] || usage_error "run needs the name of a lab, such as serve_kv"
-  local name=${1%.py} file words
+  local name=${1%.py} file words variable
   shift
   case $name in *[!A-Za-z0-9_]* | '') usage_error "'$name' is not the name of a lab, such as serve_kv" ;; esac
   file=$(lab_file "$name")
@@ -250,7 +281,6 @@ run_lab() {
     stop_with "a lab is running in the tmux session 'labs' already: tmux attach -t labs shows it"
   fi
   settings
-  case " $* " in *" --model "* | *" --model="*) ;; *) ! has_model || set -- --model "$(cat "$MODEL_MARK")" "$@" ;; esac
   case " $* " in *" --out "* | *" --out="*) ;; *) set -- --out "$RESULTS/$name.result.json" "$@" ;; esac
   if [ -n "$OFF" ] && ! is_autodl && [ -z "$YES" ]; then
     stop_with "--off would shut down a box that is not AutoDL's: add --yes if you mean it"
@@ -258,8 +288,9 @@ run_lab() {
   words=$(printf '%q ' "$VENV/bin/python" "$file" "$@")
   {
     printf '#!/usr/bin/env bash\nset -o pipefail\ncd %q\n' "$RESULTS"
-    printf 'export HF_HOME=%q VLLM_CACHE_ROOT=%q VLLM_NO_USAGE_STATS=1\n' "$HF_HOME" "$VLLM_CACHE_ROOT"
-    [ -z "${HF_ENDPOINT:-}" ] || printf 'export HF_ENDPOINT=%q\n' "$HF_ENDPOINT"
+    for variable in HF_HOME HF_ENDPOINT VLLM_CACHE_ROOT VLLM_NO_USAGE_STATS VLLM_USE_MODELSCOPE MODELSCOPE_CACHE; do
+      [ -z "${!variable:-}" ] || printf 'export %s=%q\n' "$variable" "${!variable}"
+    done
     printf '%s2>&1 | tee -a %q\necho "ended with status $?" | tee -a %q\n' "$words" "$RESULTS/$name.log" "$RESULTS/$name.log"
     # A minute in which Ctrl-C keeps the box; AutoDL's shutdown takes no arguments.
     [ -z "$OFF" ] || printf 'echo "shutting down in 60 s; Ctrl-C keeps the box"\nsleep 60 && shutdown%s\n' "$(is_autodl || printf ' -h now')"

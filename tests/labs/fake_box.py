@@ -20,15 +20,17 @@ case $words in
   "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
   *importlib.metadata*) cat "$root/vllm" 2>/dev/null ;;
   "-m pip install"*) echo "pip $PIP_INDEX_URL $*" >>"$FAKE_LOG"; [ -z "${FAKE_PIP_FAILS:-}" ] || exit 1
-    case $words in *vllm==*) echo "${words##*vllm==}" >"$root/vllm" ;; esac
-    for tool in hf modelscope; do cp "$FAKE_TOOLS/fetcher" "$root/bin/$tool"; done ;;
+    tool=modelscope
+    case $words in *vllm==*) tool=hf && echo "${words##*vllm==}" >"$root/vllm" ;; esac
+    cp "$FAKE_TOOLS/fetcher" "$root/bin/$tool" ;;
   *) echo "ran $*" ;;
 esac
 """
 FETCHER = """#!/usr/bin/env bash
 echo "${0##*/} ${HF_ENDPOINT:-} $*" >>"$FAKE_LOG"
 [ -z "${FAKE_FETCH_FAILS:-}" ] || exit 1
-folder="${*: -1}"
+name="${*: -1}"
+if [ "${0##*/}" = hf ]; then folder=$HF_HOME/hub/models--${name//\\//--}/snapshots/abc; else folder=$MODELSCOPE_CACHE; fi
 mkdir -p "$folder" && echo '{}' >"$folder/config.json"
 """
 

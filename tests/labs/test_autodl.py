@@ -33,8 +33,8 @@ def test_a_whole_box_is_told_and_nothing_changes(box: Box) -> None:
     done = box.run("check")
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
-    # 15 GB for vLLM and what it brings, 6 for the model: 5,570,747,392 bytes
-    assert f"disk: 50 GB free at {box.disk}, 21 GB needed still" in said
+    # 15 GB for vLLM and what it brings, 6 and 16 for the models: 5,570,747,392 and 15,231,233,024 bytes
+    assert f"disk: 50 GB free at {box.disk}, 37 GB needed still" in said
     assert "card: NVIDIA GeForce RTX 4090, driver 580.65.06, 24080 of 24564 MiB free" in said
     assert "vllm: not installed yet" in said
     assert not box.dir.exists()
@@ -70,7 +70,7 @@ def test_everything_missing_is_told_at_once(box: Box) -> None:
     sentences = lacking(box, "setup")
     beginnings = ("The disk of", "No NVIDIA driver:", "No Python from 3.10 to 3.14", "No C compiler", "No tmux")
     assert [said.startswith(start) for said, start in zip(sentences, beginnings, strict=True)] == [True] * 5
-    assert "has 20 GB free and 21 are needed" in sentences[0]
+    assert "has 20 GB free and 37 are needed" in sentences[0]
     assert box.called() == []
 
 
@@ -91,14 +91,14 @@ def test_a_disk_that_df_does_not_know_is_told(box: Box) -> None:
 
 
 # --- setup ---
-def test_setup_installs_the_pinned_release_and_the_model_on_the_data_disk(box: Box) -> None:
+def test_setup_installs_the_pinned_release_and_both_models_on_the_data_disk(box: Box) -> None:
     done = box.run("setup")
     assert done.returncode == 0, done.stderr
-    pip, fetch = box.called()
+    pip, *fetched = box.called()
     assert pip.startswith("pip https://pypi.tuna.tsinghua.edu.cn/simple ")
     assert pip.endswith(" vllm==0.26.0")
-    model = box.dir / "models" / "Qwen2.5-7B-Instruct-AWQ"
-    assert fetch == f"hf https://hf-mirror.com download Qwen/Qwen2.5-7B-Instruct-AWQ --local-dir {model}"
+    assert fetched == [f"hf https://hf-mirror.com download {name}" for name in lab_box.module("serve_kv").MODELS[::-1]]
+    assert (box.dir / "hf/hub/models--Qwen--Qwen2.5-7B-Instruct-AWQ/snapshots").is_dir()
     assert done.stdout.strip().endswith("run serve_kv")
 
 
@@ -119,7 +119,7 @@ def test_what_failed_is_taken_up_where_it_stopped(box: Box) -> None:
     assert "try --from modelscope; what has come already is kept" in failed.stderr
     del box.environment["FAKE_FETCH_FAILS"]
     assert box.run("setup").returncode == 0
-    assert [line.split()[0] for line in box.called()] == ["pip", "hf", "hf"]
+    assert [line.split()[0] for line in box.called()] == ["pip", "hf", "hf", "hf"]
 
 
 def test_an_index_that_cannot_be_reached_names_the_flag(box: Box) -> None:
@@ -131,13 +131,25 @@ def test_another_vllm_in_the_environment_is_replaced(box: Box) -> None:
     assert box.run("setup").returncode == 0
     (box.dir / "venv" / "vllm").write_text("0.25.1\n", encoding="utf-8")
     assert box.run("setup").returncode == 0
-    assert [line.split()[0] for line in box.called()] == ["pip", "hf", "pip"]
+    assert [line.split()[0] for line in box.called()] == ["pip", "hf", "hf", "pip"]
 
 
 def test_modelscope_is_installed_pinned_and_asked(box: Box) -> None:
     assert box.run("--from", "modelscope", "setup").returncode == 0
-    *_, fetch = box.called()
-    assert fetch.startswith("modelscope") and "download --model Qwen/Qwen2.5-7B-Instruct-AWQ --local_dir" in fetch
+    pip, package, *fetched = box.called()
+    assert " modelscope==1." in package and "vllm==" in pip
+    assert fetched[0] == "modelscope  download --model Qwen/Qwen2.5-7B-Instruct-AWQ"
+    box.lab()
+    assert box.run("--from", "modelscope", "run", "serve_kv").returncode == 0
+    script = (box.dir / "results" / "serve_kv.sh").read_text(encoding="utf-8")
+    assert f"export VLLM_USE_MODELSCOPE=True\nexport MODELSCOPE_CACHE={box.dir}/modelscope\n" in script
+
+
+def test_one_model_alone_needs_less_room(box: Box) -> None:
+    box.free_gb(22)
+    assert box.run("setup").returncode == 1
+    assert box.run("--model", "Qwen/Qwen2.5-7B-Instruct-AWQ", "setup").returncode == 0
+    assert "30 GB needed still" in box.run("--model", "org/other", "--model-gb", "30", "check").stdout
 
 
 def test_a_box_without_its_card_can_be_set_up(box: Box) -> None:
@@ -150,20 +162,22 @@ def test_a_box_without_its_card_can_be_set_up(box: Box) -> None:
 def test_elsewhere_the_folder_is_in_home_and_no_mirror_is_set(box: Box) -> None:
     box.not_autodl()
     assert box.run("setup").returncode == 0
-    pip, fetch = box.called()
+    pip, fetch, _ = box.called()
     assert pip.startswith("pip  -m pip install")
-    assert fetch.startswith("hf  download") and f"{box.home}/llm-labs/models" in fetch
+    assert fetch.startswith("hf  download")
+    assert (box.home / "llm-labs/hf/hub").is_dir()
 
 
 # --- run, pack, stop ---
-def test_a_lab_runs_in_tmux_with_the_model_that_was_fetched(box: Box) -> None:
+def test_a_lab_runs_in_tmux_where_the_models_are(box: Box) -> None:
     assert box.run("setup").returncode == 0
     box.lab()
     done = box.run("run", "serve_kv", "--kv-cache-dtype", "auto", "--question", "what's 'it'?")
     assert done.returncode == 0, done.stderr
     assert box.called()[-1] == f"tmux new-session -d -s labs bash {box.dir}/results/serve_kv.sh; exec bash"
     script = (box.dir / "results" / "serve_kv.sh").read_text(encoding="utf-8")
-    assert f"--model {box.dir}/models/Qwen2.5-7B-Instruct-AWQ --kv-cache-dtype auto" in script
+    assert " --kv-cache-dtype auto " in script
+    assert "export HF_ENDPOINT=https://hf-mirror.com\n" in script
     assert f"--out {box.dir}/results/serve_kv.result.json" in script
     assert f"export HF_HOME={box.dir}/hf" in script
     assert "shutdown" not in script
@@ -250,6 +264,7 @@ def test_a_box_that_is_not_autodls_is_not_shut_down_unasked(box: Box) -> None:
         (("--dir",), "--dir needs a value"),
         (("--dir", "/", "check"), "--dir is a folder of its own, not '/'"),
         (("--model-gb", "six", "check"), "--model-gb takes a whole number of GB, not 'six'"),
+        (("--model", "../etc", "check"), "--model is a name such as org/model, not '../etc'"),
         (("install",), "there is no step install"),
         (("check", "now"), "check takes nothing after it"),
         (("run",), "run needs the name of a lab"),
@@ -272,5 +287,5 @@ def test_release_and_model_are_the_labs_own() -> None:
     text = SCRIPT.read_text(encoding="utf-8")
     lab = lab_box.module("serve_kv")
     assert f"\nVLLM={lab.VLLM_VERSION} " in text
-    assert f"\nMODEL={lab.parser().parse_args([]).model}\n" in text
+    assert f'\nMODELS="{" ".join(lab.MODELS[::-1])}" ' in text
     assert "580 or newer" in lab_box.lab("serve_kv").fields["Platform"] and "\nDRIVER=580 " in text
