@@ -30,7 +30,8 @@ FETCHER = """#!/usr/bin/env bash
 echo "${0##*/} ${HF_ENDPOINT:-} $*" >>"$FAKE_LOG"
 [ -z "${FAKE_FETCH_FAILS:-}" ] || exit 1
 name="${*: -1}"
-if [ "${0##*/}" = hf ]; then folder=$HF_HOME/hub/models--${name//\\//--}/snapshots/abc; else folder=$MODELSCOPE_CACHE; fi
+folder=$MODELSCOPE_CACHE
+[ "${0##*/}" != hf ] || folder=$HF_HOME/hub/models--${name//\\//--}/snapshots/abc
 mkdir -p "$folder" && echo '{}' >"$folder/config.json"
 """
 
