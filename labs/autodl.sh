@@ -237,7 +237,7 @@ fetch() {
   if [ "$FROM" = modelscope ]; then
     [ -x "$VENV/bin/modelscope" ] || "$VENV/bin/python" -m pip install --no-cache-dir "modelscope==$MODELSCOPE" ||
       stop_with "modelscope could not be installed: try --from mirror"
-    "$VENV/bin/modelscope" download --model "$model" || stop_with "$model could not be fetched from ModelScope: check the name, or try --from mirror"
+    "$VENV/bin/modelscope" download "$model" || stop_with "$model could not be fetched from ModelScope: check the name, or try --from mirror"
   else
     [ "$FROM" = hub ] || other=modelscope
     "$VENV/bin/hf" download "$model" ||

@@ -138,7 +138,7 @@ def test_modelscope_is_installed_pinned_and_asked(box: Box) -> None:
     assert box.run("--from", "modelscope", "setup").returncode == 0
     pip, package, *fetched = box.called()
     assert " modelscope==1." in package and "vllm==" in pip
-    assert fetched[0] == "modelscope  download --model Qwen/Qwen2.5-7B-Instruct-AWQ"
+    assert fetched[0] == "modelscope  download Qwen/Qwen2.5-7B-Instruct-AWQ"
     box.lab()
     assert box.run("--from", "modelscope", "run", "serve_kv").returncode == 0
     script = (box.dir / "results" / "serve_kv.sh").read_text(encoding="utf-8")
