@@ -625,26 +625,29 @@ def hub_folder() -> Path:
     return Path(os.environ.get("HF_HUB_CACHE", f"{home}/hub")).expanduser()
 
 
-def check_disk(model: str) -> None:
-    """Is there room for what is still to be downloaded? Asked only of models whose size is known."""
+def missing_bytes(model: str) -> int:
+    """What is still to be downloaded; 0 for a folder and for a model whose size is not known."""
     name = model.rpartition("/")[2]
-    wanted = WEIGHT_BYTES.get(name)
-    if wanted is None or Path(model).is_dir():
-        return
+    if name not in WEIGHT_BYTES or Path(model).is_dir():
+        return 0
     folder = hub_folder()
-    here = sum(file.stat().st_size for file in folder.glob(f"**/*{name.replace('.', '?')}*/**/*") if _counts(file))
+    places = [folder / f"models--{model.replace('/', '--')}", *folder.glob(f"**/{name.replace('.', '___')}")]
+    files = (file for place in places for file in place.glob("**/*") if file.is_file() and not file.is_symlink())
+    return max(WEIGHT_BYTES[name] - sum(file.stat().st_size for file in files), 0)
+
+
+def check_disk(models: list[str]) -> None:
+    """Is there room for everything that is still to be downloaded?"""
+    wanted = {model: missing_bytes(model) for model in models}
+    folder = hub_folder()
     place = next(parent for parent in [folder, *folder.parents] if parent.exists())
     free = shutil.disk_usage(place).free
-    if free < wanted - here:
+    if free < sum(wanted.values()):
+        named = " and ".join(model for model, size in wanted.items() if size)
         raise Stop(
-            f"{free / 1e9:.1f} GB are free in {place} and {model} needs {(wanted - here) / 1e9:.1f} GB more: name a "
-            "folder on a larger disk with HF_HOME (on AutoDL: export HF_HOME=~/autodl-tmp/hf)"
+            f"{free / 1e9:.1f} GB are free in {place}, and {sum(wanted.values()) / 1e9:.1f} GB are still to be fetched "
+            f"for {named}: name a folder on a larger disk with HF_HOME (on AutoDL: export HF_HOME=~/autodl-tmp/hf)"
         )
-
-
-def _counts(file: Path) -> bool:
-    """A file that holds bytes itself; the hub's snapshots are links to its blobs."""
-    return file.is_file() and not file.is_symlink()
 
 
 def read_box(given: dict[str, Any], tell: Tell) -> dict[str, Any]:
@@ -842,8 +845,7 @@ def open_lab(lab: str, lab_version: int, args: argparse.Namespace, models: list[
     """Check what there is to run on, then make the result or take up one that was begun."""
     version = installed_vllm(args.any_version)
     check_out(args.out)
-    for model in models:
-        check_disk(model)
+    check_disk(models)
     asked = {"models": models, "model": models[0], "config_keys": CONFIG_KEYS, "debug": args.debug}
     box, _ = ask_child("box", asked, log_of(args), silent)
     check_cards(box["card"], args.gpu_memory_utilization, args.tensor_parallel_size)

@@ -52,8 +52,7 @@ class Ran:
         """Why this run does not count as good; empty when it does."""
         found = [] if self.status == 0 else [f"{self.lab} ended with status {self.status}"]
         if self.result is None:
-            return [*found, f"{self.lab} left no result"]
-        found += [f"{self.lab}: {fault}" for fault in self.faults]
+            return [*found, *(f"{self.lab}: {fault}" for fault in self.faults or ["no result was left"])]
         found += [
             f"{' · '.join(row[:3])}: {row[3]} predicted, {row[4]} measured" for row in self.checks if row[5] == "NO"
         ]

@@ -30,8 +30,7 @@ def open_lab(lab: str, lab_version: int, args: argparse.Namespace, models: list[
     """Check what there is to run on, then make the result or take up one that was begun."""
     version = installed_vllm(args.any_version)
     check_out(args.out)
-    for model in models:
-        check_disk(model)
+    check_disk(models)
     asked = {"models": models, "model": models[0], "config_keys": CONFIG_KEYS, "debug": args.debug}
     box, _ = ask_child("box", asked, log_of(args), silent)
     check_cards(box["card"], args.gpu_memory_utilization, args.tensor_parallel_size)
