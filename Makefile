@@ -7,7 +7,7 @@ ORACLE_ENV ?= .cache/oracle
 LABS_CPU_ENV ?= .cache/labs-cpu
 PY := $(VENV)/bin/python
 SOURCES := $(shell find docs snippets live labs adr overrides tools bench -type f \
-	-not -path docs/_headers -not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' \
+	-not -path docs/_headers -not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' -not -path 'docs/labs/*.sh' \
 	-not -path '*/__pycache__/*' 2>/dev/null) mkdocs.yml Makefile
 export NO_MKDOCS_2_WARNING := 1
 export PYTHONDONTWRITEBYTECODE := 1
@@ -110,4 +110,4 @@ lock:
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --override requirements/labs-cpu.overrides requirements/labs-cpu.in -o requirements/labs-cpu.lock
 
 clean:
-	rm -rf site docs/_headers docs/assets docs/decisions docs/labs/*.py
+	rm -rf site docs/_headers docs/assets docs/decisions docs/labs/*.py docs/labs/*.sh
