@@ -71,6 +71,10 @@ FAILURES = {
     r"Free memory on device \S+ \(([\d.]+)/([\d.]+) GiB\) on startup is less": (
         r"\1 of \2 GiB are free, less than asked for: end the other program, or lower --gpu-memory-utilization"
     ),
+    r"Available memory on node .*? is less than": (
+        "main memory is too small for the share asked for: export VLLM_CPU_KVCACHE_SPACE=1 (GiB for the cache), or "
+        "lower --gpu-memory-utilization"
+    ),
     r"max_model_len \((\d+)\) is greater than the derived max_model_len \(\w+=(\d+)": (
         r"--max-model-len \1 is more than the model was made for: \2 tokens at most"
     ),
@@ -330,7 +334,11 @@ class Group:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.end()
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave half of them running
+        try:
+            self.end()
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
     def end(self, patience: float = 15) -> None:
         """Ask the group to end, wait, then force it. Nothing of it is left afterwards."""
@@ -782,6 +790,7 @@ def lab_main(
             signal.signal(sign, signal.default_int_handler)
         return run(args)
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
         kept = (
             f"; finished settings are in {args.out}, and the lab goes on from there" if Path(args.out).exists() else ""
         )

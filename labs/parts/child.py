@@ -63,7 +63,11 @@ class Group:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.end()
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave half of them running
+        try:
+            self.end()
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
     def end(self, patience: float = 15) -> None:
         """Ask the group to end, wait, then force it. Nothing of it is left afterwards."""

@@ -57,6 +57,7 @@ def lab_main(
             signal.signal(sign, signal.default_int_handler)
         return run(args)
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
         kept = (
             f"; finished settings are in {args.out}, and the lab goes on from there" if Path(args.out).exists() else ""
         )

@@ -21,6 +21,10 @@ FAILURES = {
     r"Free memory on device \S+ \(([\d.]+)/([\d.]+) GiB\) on startup is less": (
         r"\1 of \2 GiB are free, less than asked for: end the other program, or lower --gpu-memory-utilization"
     ),
+    r"Available memory on node .*? is less than": (
+        "main memory is too small for the share asked for: export VLLM_CPU_KVCACHE_SPACE=1 (GiB for the cache), or "
+        "lower --gpu-memory-utilization"
+    ),
     r"max_model_len \((\d+)\) is greater than the derived max_model_len \(\w+=(\d+)": (
         r"--max-model-len \1 is more than the model was made for: \2 tokens at most"
     ),

@@ -298,6 +298,12 @@ def failed(outcome: tuple[int, str, str]) -> str:
             "(0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
             "3.10 of 23.64 GiB are free, less than asked for: end the other program, or lower --gpu-memory-utilization",
         ),
+        (  # v1/worker/cpu_worker.py:81
+            "Available memory on node 0 (12.0/23.4 GiB) on startup is less than desired CPU memory utilization (0.9, "
+            "21.1 GiB). On the CPU backend, the `--gpu-memory-utilization` flag controls the fraction",
+            "main memory is too small for the share asked for: export VLLM_CPU_KVCACHE_SPACE=1 (GiB for the cache), or "
+            "lower --gpu-memory-utilization",
+        ),
         (  # config/model.py:2268, provoked on the CPU build
             "1 validation error for ModelConfig\n  Value error, User-specified max_model_len (100000) is greater than "
             "the derived max_model_len (max_position_embeddings=32768 or model_max_length=None in model's config.json)",
@@ -328,6 +334,7 @@ def failed(outcome: tuple[int, str, str]) -> str:
         "one request too long",
         "no room",
         "card in use",
+        "main memory",
         "longer than the model",
         "out of memory",
         "disk",
