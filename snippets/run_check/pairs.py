@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 
 from snippets.run_check.run import Pair, Value
+from snippets.units import GIB, gib
 
 WORDS = {"yes": "equal", "no": "differs", "none": "–", "to": " to "}
 MOST_CHARACTERS = 60
@@ -29,6 +30,11 @@ def shown(value: Value | tuple[Value, ...]) -> str:
 
 def cells(pair: Pair) -> tuple[str, str, str, str]:
     """Name, predicted, measured, what became of it."""
-    unit = f" {pair.unit}" if pair.unit else ""
     became = "" if pair.equal is None else WORDS["yes" if pair.equal else "no"]
-    return pair.name, shown(pair.predicted) + unit, shown(pair.measured) + unit, became
+    return pair.name, _with_unit(pair.predicted, pair.unit), _with_unit(pair.measured, pair.unit), became
+
+
+def _with_unit(value: Value | tuple[Value, ...], unit: str) -> str:
+    if unit == "bytes" and isinstance(value, int | float) and GIB / 100 <= abs(value) < 10**18:
+        return gib(value)
+    return f"{shown(value)} {unit}".strip()

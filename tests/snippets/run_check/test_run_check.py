@@ -14,9 +14,9 @@ from snippets.catalog.gpus import gpu
 from snippets.run_check.compare import Comparison, Row, compare
 from snippets.run_check.dropped import UnreadableError, read
 from snippets.run_check.known import card_key, model_key
-from snippets.run_check.pairs import shown
+from snippets.run_check.pairs import cells, shown
 from snippets.run_check.predict import predict_run
-from snippets.run_check.run import Run
+from snippets.run_check.run import Pair, Run
 from snippets.units import GIB
 from snippets.widgets.checking.example import TEXT
 
@@ -305,3 +305,8 @@ def test_a_model_is_known_by_its_repository_or_its_folder(name: str, key: str | 
 )
 def test_a_value_of_a_lab_is_shown_with_the_digits_it_needs(value: Any, text: str) -> None:
     assert shown(value) == text
+
+
+def test_bytes_of_a_lab_are_shown_as_gib() -> None:
+    assert cells(Pair("left", 2**30, 3 * 2**29, "bytes", False)) == ("left", "1.00 GiB", "1.50 GiB", "differs")
+    assert cells(Pair("left", float("nan"), None, "bytes")) == ("left", "– bytes", "– bytes", "")
