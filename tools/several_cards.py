@@ -15,6 +15,7 @@ from snippets.units import count, gib
 CARD = "rtx-4090"
 MAX_MODEL_LEN = 8192
 HEAD = ("cards", "layout", "weights on each", "left for the cache, each", "tokens in all", "requests at once")
+MOST_CHARACTERS = 90  # of a line that a page shows whole
 HEAD_ADDRESS = "HEAD"  # stands for the first machine's address
 
 
@@ -58,21 +59,23 @@ def _cells(layout: Layout) -> tuple[str, ...]:
     start = (count(layout.cards), words)
     budget, low, cache, high = plan.budget, plan.cache_low, plan.cache, plan.cache_high
     if budget is None or cache is None or low is None or high is None:
-        return (*start, gib(plan.weights_bytes) if plan.weights_bytes else "–", "–", "–", plan.errors[0].message)
+        return (*start, gib(plan.weights_bytes) if plan.weights_bytes else "–", "–", "–", "refused")
     ends = [end.requests_at_once(2**30) for end in (low, cache, high)]
     return (
         *start,
         gib(budget.weights_bytes),
-        f"{gib(budget.available.expected)} ({budget.available.low / 2**30:.2f} to {gib(budget.available.high)})",
+        f"{gib(budget.available.expected)} ({budget.available.low / 2**30:.2f} to {budget.available.high / 2**30:.2f})",
         f"{count(cache.kv_cache_size_tokens)}",
         f"{count(ends[1])} ({count(ends[0])} to {count(ends[2])})",
     )
 
 
 def table(layouts: tuple[Layout, ...]) -> str:
-    """Markdown: one row for each layout; a refusal stands in vLLM's words."""
+    """Markdown: one row for each layout, and below it why one is refused, in vLLM's words or PyTorch's."""
     rows = [HEAD, ("---:", "---", "---:", "---:", "---:", "---:"), *map(_cells, layouts)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    refused = [(layout, plan.errors[0].message) for layout in layouts if (plan := layout.plan()).errors]
+    said = [f"With {layout.cards} cards: “{message}”" for layout, message in refused]
+    return "\n\n".join(["\n".join(f"| {' | '.join(row)} |" for row in rows), *said])
 
 
 def command(layout: Layout, *more: str) -> str:
@@ -82,8 +85,9 @@ def command(layout: Layout, *more: str) -> str:
 
 
 def block(*lines: str) -> str:
-    """Lines as a code block for a shell."""
-    return "\n".join(["```bash", *lines, "```"])
+    """Lines as a code block for a shell; long ones are broken before their flags."""
+    whole = (line if len(line) <= MOST_CHARACTERS else line.replace(" --", " \\\n    --") for line in lines)
+    return "\n".join(["```bash", *whole, "```"])
 
 
 def through_ray(layout: Layout) -> str:

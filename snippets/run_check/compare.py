@@ -87,6 +87,8 @@ def measured_other(run: Run, prediction: Prediction) -> int | None:
 
 
 def _memory_rows(run: Run, prediction: Prediction) -> tuple[Row, ...]:
+    if run.is_cpu:  # what its cache gets is what was asked for
+        return ()
     budget = prediction.plan.budget if prediction.plan else None
     weights = budget.weights_bytes if budget else None
     activation, non_torch, graphs, available = (

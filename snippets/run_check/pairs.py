@@ -14,7 +14,7 @@ MOST_CHARACTERS = 60
 def shown(value: Value | tuple[Value, ...]) -> str:
     """A value with as many digits as it needs; a range as "low to high"."""
     if isinstance(value, tuple):
-        return WORDS["to"].join(map(shown, value[:2]))
+        return WORDS["to"].join(dict.fromkeys(map(shown, value[:2])))
     if value is None:
         return WORDS["none"]
     if isinstance(value, bool | str):
@@ -35,6 +35,8 @@ def cells(pair: Pair) -> tuple[str, str, str, str]:
 
 
 def _with_unit(value: Value | tuple[Value, ...], unit: str) -> str:
-    if unit == "bytes" and isinstance(value, int | float) and GIB / 100 <= abs(value) < 10**18:
-        return gib(value)
+    ends = value[:2] if isinstance(value, tuple) else (value,)
+    if unit == "bytes" and all(isinstance(end, int | float) and GIB / 100 <= abs(end) < 10**18 for end in ends):
+        sizes = dict.fromkeys(gib(float(end or 0)) for end in ends)
+        return WORDS["to"].join(sizes).replace(" GiB to", " to")
     return f"{shown(value)} {unit}".strip()

@@ -12,7 +12,7 @@ import pytest
 from snippets import baseline
 from snippets.catalog.configs import catalog_config
 from snippets.widgets.questions import labs_cards
-from tools import several_cards
+from tools import lab_index, several_cards
 from tools.lab_box import names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,11 +62,19 @@ def test_a_card_holds_its_share_of_weights_and_of_each_tokens_cache(cards: int) 
     assert plan.weights_bytes == pytest.approx(baseline.WEIGHTS_BYTES / cards, rel=0.001)
 
 
-def test_what_cannot_be_split_and_what_does_not_fit_stands_in_the_table_in_words() -> None:
-    eight = several_cards.table(several_cards.ONE_MACHINE).splitlines()[-1]
-    assert "Total number of attention heads (28) must be divisible by tensor parallel size (8)." in eight
-    two = several_cards.table(several_cards.LARGER).splitlines()[2]
-    assert "CUDA out of memory: the weights take 30.55 GiB of a card with 23.64 GiB." in two
+def test_what_cannot_be_split_and_what_does_not_fit_is_said_in_words() -> None:
+    *_, eight, _, why = several_cards.table(several_cards.ONE_MACHINE).splitlines()
+    assert eight.endswith("| refused |")
+    assert why == "With 8 cards: “Total number of attention heads (28) must be divisible by tensor parallel size (8).”"
+    two = several_cards.table(several_cards.LARGER)
+    assert "With 2 cards: “CUDA out of memory: the weights take 30.55 GiB of a card with 23.64 GiB.”" in two
+
+
+def test_labs_stand_in_the_order_of_the_navigation() -> None:
+    assert lab_index.ordered() == [name for name in lab_index.in_navigation() if name in names()]
+    assert sorted(lab_index.ordered()) == names()
+    first = lab_index.table().splitlines()[2]
+    assert first.startswith("| [Predict the KV cache, then measure it](serve-kv.md) | How many tokens")
 
 
 def test_a_stage_of_two_machines_holds_half_of_the_layers() -> None:

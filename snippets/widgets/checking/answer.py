@@ -32,7 +32,7 @@ WORDS = {
     "tokens": "KV cache size",
     "concurrency": "maximum concurrency",
     "weights": "weights, one card",
-    "settings": "starts in the text",
+    "first": "the first of {n} starts",
 }
 NAMES = {"tokens": "KV cache size", "concurrency": "Maximum concurrency", "blocks": "The number of blocks"}
 
@@ -93,6 +93,7 @@ def assumed(found: Asked) -> str:
 def readouts(found: Asked | None) -> tuple[Readout, ...]:
     """The numbers of the first start."""
     one = found.comparisons[0] if found else None
+    many = len(found.comparisons) if found else 0
 
     def shown(name: str, label: str, detail: str, tone: Literal["kv", "weights"]) -> Readout:
         row = row_named(one, name) if one else None
@@ -100,6 +101,8 @@ def readouts(found: Asked | None) -> tuple[Readout, ...]:
             return Readout(name, label, WORDS["none"], tone=tone)
         value, _, unit = amount(row.measured, row.unit).partition(" ")
         beside = detail.format(n=predicted(row)) if row.low is not None else ""
+        if many > 1:
+            beside = WORDS["first"].format(n=many)
         return Readout(name, label, value, unit, tone, beside)
 
     return (
@@ -107,5 +110,4 @@ def readouts(found: Asked | None) -> tuple[Readout, ...]:
         shown("tokens", WORDS["tokens"], WORDS["formula"], "kv"),
         shown("concurrency", WORDS["concurrency"], WORDS["formula"], "kv"),
         shown("weights", WORDS["weights"], WORDS["predicted"], "weights"),
-        Readout("settings", WORDS["settings"], str(len(found.comparisons)) if found else WORDS["none"]),
     )

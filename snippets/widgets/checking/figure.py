@@ -10,7 +10,7 @@ from snippets.widgets.checking.words import amount, predicted, row_named
 
 NAME = "check_run-bars"
 WORDS = {
-    "memory": "The KV cache got {measured}; {predicted} was predicted",
+    "memory": "The KV cache got {measured}; predicted: {predicted}",
     "memory many": "The KV cache got what was predicted in {n} of {all} starts",
     "memory alone": "The KV cache got {measured} of the {asked} that vLLM may use",
     "detail": "Both bars end where vLLM's share of the card ends. The bar over the first spans where nine of ten "

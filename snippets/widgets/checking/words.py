@@ -64,4 +64,6 @@ def became(row: Row) -> str:
 
 def row_named(comparison: Comparison, name: str) -> Row | None:
     """A row of the memory or of the cache by its name."""
+    if name == "cache" and comparison.run.is_cpu:
+        return Row("cache", "bytes", None, None, None, comparison.run.available)
     return next((row for row in (*comparison.memory, *comparison.cache) if row.name == name), None)

@@ -95,7 +95,7 @@ def test_a_result_of_several_settings_is_compared_in_each() -> None:
     )
     assert found.view.figures[0].finding == "Tokens are what the formula says in 2 of 2 starts"
     assert "On a CPU nothing is measured before the cache" in found.view.notes[0]
-    assert found.view.readouts[-1].value == "2"
+    assert found.view.readouts[1].detail == "the first of 2 starts"
 
 
 def test_nothing_typed_asks_for_a_file() -> None:
