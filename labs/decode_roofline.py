@@ -395,6 +395,7 @@ class Group:
 
     def _read(self) -> None:
         assert self.process.stdout
+        quiet_until = 0.0
         with self.log.open("a", encoding="utf-8") as kept:
             for line in self.process.stdout:
                 kept.write(line)
@@ -405,6 +406,9 @@ class Group:
                     self.lines.append(message)
                 if message or self.debug:
                     print(f"  {line.rstrip() if self.debug else message}", flush=True)
+                elif "%|" in line and time.monotonic() > quiet_until:  # the bar of a download, now and then
+                    quiet_until = time.monotonic() + 15
+                    print(f"  {line.strip()[:100]}", flush=True)
 
     def __enter__(self) -> Group:
         return self

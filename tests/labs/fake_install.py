@@ -27,6 +27,7 @@ class LLM:
         prefix = "(EngineCore pid=7) INFO 11-30 12:00:00 [gpu_worker.py:561] "
         print(prefix + "Available KV cache memory: 1.0 GiB")
         print(prefix + "Something else", flush=True)
+        print("model.safetensors:  34%|###  | 1.9G/5.6G\\rmodel.safetensors:  35%|###  | 2.0G/5.6G", flush=True)
         if what == "hang" and given["kv_cache_dtype"] == os.environ.get("FAKE_ON", given["kv_cache_dtype"]):
             time.sleep(60)
         if what == "crash":

@@ -75,6 +75,7 @@ def test_each_setting_has_a_process_of_its_own_and_its_start_up_lines(start: Any
     }  # fmt: skip
     assert "Something else" in (tmp_path / "serve_kv.result.log").read_text()
     assert "Something else" not in out
+    assert out.count("model.safetensors:") == 2  # of each engine's download one line; the next after 15 s
 
 
 def test_ctrl_c_ends_every_process_and_the_lab_goes_on_from_there(start: Any, tmp_path: Path) -> None:
