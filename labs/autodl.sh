@@ -187,15 +187,15 @@ check_tools() {
 }
 
 check() {
-  is_autodl && say "box: AutoDL, data disk $DATA_DISK" || say "box: no AutoDL data disk at $DATA_DISK"
+  if is_autodl; then say "box: AutoDL, data disk $DATA_DISK"; else say "box: no AutoDL data disk at $DATA_DISK"; fi
   check_system
   check_disk
   check_card
   check_tools
-  has_vllm && say "vllm: $VLLM in $VENV" || say "vllm: not installed yet"
+  if has_vllm; then say "vllm: $VLLM in $VENV"; else say "vllm: not installed yet"; fi
   local model
   for model in $MODELS; do
-    has_model "$model" && say "model: $model" || say "model: $model not here yet"
+    if has_model "$model"; then say "model: $model"; else say "model: $model not here yet"; fi
   done
   [ -z "$MISSING" ] && return
   printf '\nmissing:\n%s' "$MISSING" >&2
