@@ -18,6 +18,7 @@ def of_start(start: Start) -> Run:
         model=start.model,
         version=start.version,
         settings=start.settings,
+        is_cpu=start.is_cpu,
         total=_bytes(start.total_gib),
         free=_bytes(start.free_gib),
         weights=_bytes(max(start.weights_gib, default=None)),

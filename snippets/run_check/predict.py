@@ -52,6 +52,8 @@ class Prediction:
 def engine_args(run: Run, config: ModelConfig | None) -> EngineArgs:
     """The arguments that the run names. A hybrid's block size is a result, so it is not handed in."""
     given: dict[str, Any] = dict(run.settings)
+    if run.is_cpu:
+        given.setdefault("block_size", CPU_BLOCK_SIZE)
     if config is not None and config.is_hybrid:
         given.pop("block_size", None)
     return EngineArgs(**given, usage=run.usage)
@@ -130,7 +132,7 @@ def _uniform(run: Run, args: EngineArgs, available: int) -> Figures:
     """A cache whose layers are alike, from its five numbers."""
     shape = run.shape
     assert shape is not None
-    block_size = args.block_size or (CPU_BLOCK_SIZE if run.is_cpu else blocks.DEFAULT_BLOCK_SIZE)
+    block_size = args.block_size or blocks.DEFAULT_BLOCK_SIZE
     heads = max(shape.num_kv_heads // args.tensor_parallel_size, 1)
     page = 2 * block_size * heads * shape.head_dim * shape.dtype_bytes
     found = args.num_gpu_blocks_override or blocks.num_gpu_blocks(available, page, shape.num_layers)

@@ -22,6 +22,7 @@ PER_RANK = {
         re.compile(rf"Available KV cache memory: {_GIB}"),
         re.compile(rf"the rest of the memory reserved for KV Cache is {_GIB}"),
         re.compile(rf"\bkv_cache_size={_GIB}"),
+        re.compile(rf"(?:Explicitly|Auto) set \({_F}/{_F}\) GiB for KV cache"),  # v1/worker/cpu_worker.py
         re.compile(rf"larger than the available KV cache memory \({_GIB}\)"),
     ),
 }
@@ -61,9 +62,10 @@ VERSION = re.compile(
     r"(?:vLLM API server version|V[01] LLM engine \(v|vLLM version:?) ?v?(\d{1,3}\.\d{1,3}[\w.+-]{0,40})"
 )
 BACKEND = re.compile(
-    r"Using (?:AttentionBackendEnum\.)?([A-Z][A-Z0-9_]{2,40}|Flash Attention|FlashInfer|Triton)"
-    r" (?:attention )?backend"
+    r"(?:Using (?:AttentionBackendEnum\.)?|KV cache layout for )"
+    r"([A-Z][A-Z0-9_]{2,40}|Flash Attention|FlashInfer|Triton) (?:attention )?backend"
 )
+ON_CPU = re.compile(r"\bdevice_config=cpu\b")
 BEGINS = re.compile(r"vLLM API server version|Initializing a(?: V[01])? LLM engine|\bvllm serve \S")
 REFUSALS = (
     re.compile(r"(?:To serve at least one request with the models?'s? )?max seq len \(\d{1,12}\), \(.{0,600}"),

@@ -98,6 +98,8 @@ class _Reader:
                 self.found[name] = match[1].rstrip(").,")
         if patterns.DRAFTER.search(text):
             self.found["has_drafter"] = True
+        if patterns.ON_CPU.search(text):
+            self.found["is_cpu"] = True
         for pattern in patterns.REFUSALS:
             if match := pattern.search(text):
                 self.found["refusal"] = match[0].strip()

@@ -40,6 +40,7 @@ class Start:
     estimated_max_len: int | None = None  # of a refusal: what would fit
     refusal: str = ""  # what vLLM said when it did not start
     has_drafter: bool = False
+    is_cpu: bool = False
     lines: tuple[Line, ...] = ()
     notes: tuple[str, ...] = ()
 

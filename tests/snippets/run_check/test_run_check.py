@@ -191,6 +191,17 @@ def test_a_result_of_the_cpu_build_is_compared_from_its_bytes() -> None:
     assert any("On a CPU" in note for note in found.prediction.notes)
 
 
+def test_a_log_of_the_cpu_build_is_compared_with_a_model_of_the_same_shape() -> None:
+    """Real lines: blocks of 128 tokens, of which 1 GiB holds 146."""
+    text = (
+        "Initializing a V1 LLM engine (v0.26.0) with config: model='tiny-random-llama', device_config=cpu\n"
+        "Explicitly set (1.0/19.84) GiB for KV cache on node 0.\nGPU KV cache size: 18,688 tokens\n"
+        "Maximum concurrency for 8,192 tokens per request: 2.28x"
+    )
+    found = compared(text, "qwen2.5-7b")
+    assert {line.verdict for line in found.cache} == {"equal"} and found.memory == ()
+
+
 def test_every_recorded_result_can_be_dropped_and_agrees() -> None:
     for path in RESULTS:
         for run in read(path.read_text(encoding="utf-8")).runs:

@@ -105,6 +105,28 @@ def test_a_whole_log_of_0_26_gives_settings_and_memory() -> None:
     assert start.lines[0].text.startswith("(APIServer pid=77) INFO")
 
 
+# Lines of vLLM 0.26.0's CPU build, 2026-11-30: the tiny model of the labs, which has Qwen2.5-7B's cache shape; the
+# second is cut behind what is read.
+ON_CPU = """INFO 11-30 11:47:16 [api_utils.py:273] non-default args: {'max_model_len': 8192, 'enable_prefix_caching': \
+True, 'gpu_memory_utilization': 0.9, 'max_num_batched_tokens': 2048, 'disable_log_stats': True, 'model': \
+'tiny-random-llama'}
+INFO 11-30 11:47:17 [core.py:116] Initializing a V1 LLM engine (v0.26.0) with config: model='tiny-random-llama', \
+speculative_config=None, dtype=torch.bfloat16, max_seq_len=8192, tensor_parallel_size=1, kv_cache_dtype=auto, \
+device_config=cpu, structured_outputs_config=
+INFO 11-30 11:47:19 [selector.py:202] Using HND KV cache layout for CPU_ATTN backend.
+INFO 11-30 11:50:06 [cpu_worker.py:248] Explicitly set (1.0/19.84) GiB for KV cache on node 0.
+INFO 11-30 11:50:06 [kv_cache_utils.py:2177] GPU KV cache size: 18,688 tokens
+INFO 11-30 11:50:06 [kv_cache_utils.py:2178] Maximum concurrency for 8,192 tokens per request: 2.28x
+INFO 11-30 11:50:08 [core.py:347] init engine (profile, create kv cache, warmup model) took 168.43 s
+"""
+
+
+def test_a_real_log_of_the_cpu_build_is_read() -> None:
+    start = read_log(ON_CPU)
+    assert start.is_cpu and start.version == "0.26.0" and start.model == "tiny-random-llama"
+    assert (start.available_gib, start.kv_tokens, start.attention_backend) == ((1.0,), 18_688, "CPU_ATTN")
+
+
 def test_of_several_starts_the_last_is_read() -> None:
     first = "vLLM API server version 0.26.0\nAvailable KV cache memory: 3.0 GiB\nGPU KV cache size: 100 tokens\n"
     start = read_log(first + WHOLE + WHOLE.replace("15.7 GiB", "14.2 GiB"))
