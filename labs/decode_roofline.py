@@ -155,7 +155,7 @@ FAILURES = {
         r"--max-model-len \1 is more than the model was made for: \2 tokens at most"
     ),
     r"maximum context length|longer than the maximum model length": (
-        "the question does not fit: raise --max-model-len, or shorten --question"
+        "the prompt does not fit: raise --max-model-len, or shorten the prompt"
     ),
     r"out of memory|OutOfMemoryError": (
         "the card ran out of memory: lower --gpu-memory-utilization or --max-num-batched-tokens, add --enforce-eager, "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
 
@@ -15,6 +16,7 @@ def options(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def main() -> None:
+    os.environ["VLLM_LOGGING_LEVEL"] = "ERROR"  # its log goes where the answer goes
     from vllm.benchmarks.serve import add_cli_args
     from vllm.entrypoints.openai.cli_args import make_arg_parser
     from vllm.utils.argparse_utils import FlexibleArgumentParser

@@ -248,12 +248,12 @@ def test_when_the_answer_fails_the_sizes_stand_and_the_reason_is_told(fake: Fake
     assert one["measured"]["num_gpu_blocks"]["value"] == 34_375
 
 
-def test_a_question_that_does_not_fit_names_both_flags(fake: FakeVllm, run: Any) -> None:
+def test_a_question_that_does_not_fit_names_the_flag(fake: FakeVllm, run: Any) -> None:
     fake.reply = ValueError(  # vLLM 0.26.0, provoked on the CPU build
         "This model's maximum context length is 64 tokens. However, you requested 0 output tokens and your prompt "
         "contains at least 65 input tokens, for a total of at least 65 tokens."
     )
-    assert "no answer: the question does not fit: raise --max-model-len, or shorten --question" in run()[1]
+    assert "no answer: the prompt does not fit: raise --max-model-len, or shorten the prompt" in run()[1]
 
 
 def test_fp8_on_the_cpu_build_is_sized_and_not_asked(fake: FakeVllm, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
