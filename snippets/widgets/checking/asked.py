@@ -20,7 +20,10 @@ AUTO = "auto"
 MOST_BYTES = 2_000_000
 MOST_IN_LINK = 1500
 NOT_IN_LINK = "drop-again"
-WORDS = {"again": "The text was too long for the link: drop the file again."}
+WORDS = {
+    "again": "The text was too long for the link: drop the file again.",
+    "example": "The example's card, RTX 3090, is named by the log's repository, not by the log.",
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Asked:
 
     dropped: Dropped
     comparisons: tuple[Comparison, ...]
+    is_example: bool  # the text that the page opens with, on the card of its repository
     models: tuple[str, ...]  # name of the catalog's model that each was predicted as; "" for none
     cards: tuple[str, ...]
 
@@ -63,15 +67,15 @@ def asked(values: Values) -> Asked | None:
 @lru_cache(8)
 def _asked(text: str, model: str, card: str) -> Asked:
     dropped = _read(text)
-    found = [_compared(run, model, card, text == TEXT) for run in dropped.runs]
-    return Asked(dropped, *(tuple(column) for column in zip(*found, strict=True)))
+    is_example = text == TEXT and card == AUTO
+    found = [_compared(run, model, CARD if is_example else card) for run in dropped.runs]
+    comparisons, models, cards = (tuple(column) for column in zip(*found, strict=True))
+    return Asked(dropped, comparisons, is_example, models, cards)
 
 
-def _compared(run: Run, model: str, card: str, is_example: bool) -> tuple[Comparison, str, str]:
+def _compared(run: Run, model: str, card: str) -> tuple[Comparison, str, str]:
     key = model_key(run) if model == AUTO else model
     name = card_key(run) if card == AUTO else card
-    if is_example and name is None:
-        name = CARD  # its repository names the card; the log does not
     config = catalog_config(key) if key else None
     found = gpu(name) if name else None
     shown = config_entries()[key].name if key else ""

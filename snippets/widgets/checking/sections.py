@@ -7,6 +7,7 @@ from snippets.draw.run_check.standalone import standalone
 from snippets.run_check.compare import Comparison
 from snippets.widgets.checking.answer import WORDS as ANSWER_WORDS
 from snippets.widgets.checking.answer import assumed, memory_sentence, verdict
+from snippets.widgets.checking.asked import WORDS as ASKED_WORDS
 from snippets.widgets.checking.asked import Asked, asked
 from snippets.widgets.checking.figure import figure_of
 from snippets.widgets.checking.tables import HEAD, tables, to_markdown
@@ -121,7 +122,7 @@ def notes(found: Asked | None) -> tuple[str, ...]:
     """What was left out and why, each once."""
     if found is None:
         return ()
-    said = [*found.dropped.notes]
+    said = [*found.dropped.notes, *([ASKED_WORDS["example"]] if found.is_example else [])]
     for one in found.comparisons:
         said += [*one.run.notes, *one.prediction.notes]
     return tuple(dict.fromkeys(said))

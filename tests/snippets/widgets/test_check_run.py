@@ -58,6 +58,8 @@ def test_it_opens_with_a_published_log_that_agrees() -> None:
     assert "inside the range of" in said(found, "answer")
     assert "Qwen3.5-27B on RTX 3090 24 GB" in said(found, "answer")
     assert [one.value for one in found.view.readouts[:3]] == ["7.47", "122,304", "13.87x"]
+    assert "named by the log's repository" in found.view.notes[0]
+    assert "choose the card" in answer(text=f"{example.TEXT}\n").view.notes[0]
 
 
 def test_the_log_it_opens_with_is_the_collections() -> None:
