@@ -156,11 +156,13 @@ def settings_tabs(name: str) -> str:
     made = module(name)
     args = made.parser().parse_args([])
     _, model, given = made.settings(args)[-1]
+    # A lab that asks nothing still shows how.
+    question, tokens = getattr(args, "question", "What is a KV cache?"), getattr(args, "max_tokens", 64)
     lines = "".join(f"    {key}={value!r},\n" for key, value in {"model": model, **given}.items())
     python = (
         f"from vllm import LLM, SamplingParams\n\nllm = LLM(\n{lines})\n"
-        f'messages = [{{"role": "user", "content": "{args.question}"}}]\n'
-        f"output = llm.chat(messages, SamplingParams(max_tokens={args.max_tokens}, temperature=0))[0]\n"
+        f'messages = [{{"role": "user", "content": "{question}"}}]\n'
+        f"output = llm.chat(messages, SamplingParams(max_tokens={tokens}, temperature=0))[0]\n"
         "print(output.outputs[0].text)"
     ).replace("'", '"')
     serve = made.serve_command(model, given).replace(" --", " \\\n    --")
