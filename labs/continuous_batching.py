@@ -44,7 +44,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from io import TextIOWrapper
 from itertools import accumulate
@@ -937,6 +937,128 @@ def draw_requests(distribution: str, count: int, max_context: int, seed: int) ->
 # --- end of snippets/sim/lengths.py ---
 
 
+# --- generated from snippets/sim/paged.py by make labs-sync: do not edit ---
+# copied: cdiv
+def cdiv(a: int, b: int) -> int:
+    """a / b, rounded up; vLLM's name."""
+    return -(-a // b)
+
+
+# --- end of snippets/sim/paged.py ---
+
+
+# --- generated from snippets/sim/scheduler.py by make labs-sync: do not edit ---
+# copied: Limits, Schedule, _Running, schedule
+@dataclass(frozen=True)
+class Limits:
+    """What the scheduler works within; vLLM's names."""
+
+    num_gpu_blocks: int  # the null block among them
+    block_size: int  # tokens
+    max_num_seqs: int
+    max_num_batched_tokens: int
+    watermark: float = 0.0  # share of the blocks kept free when a request is let in
+
+    @property
+    def usable_blocks(self) -> int:
+        """Blocks that requests can hold: one is the null block."""
+        return self.num_gpu_blocks - 1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What came of a load. Steps are counted from 1."""
+
+    steps: int
+    preemptions: int
+    first_preemption_step: int | None
+    recomputed_tokens: int  # computed, lost to a preemption, and to be computed again
+    most_running: int
+    sequence_steps: int  # requests with tokens in a step, summed over all steps
+    first_token_step: tuple[int, ...]  # of each request
+    last_token_step: tuple[int, ...]
+
+
+@dataclass
+class _Running:
+    number: int
+    request: Request
+    answered: int = 0  # tokens of the answer so far; they survive a preemption
+    computed: int = 0
+    blocks: int = 0
+    granted: int = field(default=0, repr=False)  # tokens of this step
+
+    @property
+    def tokens(self) -> int:
+        return self.request.prompt_tokens + self.answered
+
+
+def schedule(requests: Sequence[Request], limits: Limits, handed_over: Sequence[int] | None = None) -> Schedule:
+    """Serve all requests to their end. Raises ValueError when one could never fit into the empty pool.
+
+    `handed_over` says after how many steps each reaches the scheduler, in order; left out, all are there at the start.
+    A step needs somebody: while no request is there, the next one comes without a step in between.
+    """
+    size, free = limits.block_size, limits.usable_blocks
+    for number, request in enumerate(requests, 1):
+        if cdiv(request.stored_tokens, size) > free:
+            raise ValueError(
+                f"request {number} stores {request.stored_tokens:,} tokens, {cdiv(request.stored_tokens, size):,} "
+                f"blocks of {size}, and {free:,} can be used: give shorter requests or more memory"
+            )
+    watermark_blocks = int(limits.watermark * limits.num_gpu_blocks)
+    coming = deque(zip(handed_over or [0] * len(requests), map(_Running, range(len(requests)), requests), strict=True))
+    waiting, running = deque[_Running](), list[_Running]()
+    steps = preemptions = recomputed = most_running = sequence_steps = 0
+    first: int | None = None
+    first_token_step, last_token_step = [0] * len(requests), [0] * len(requests)
+    while coming or waiting or running:
+        while coming and (coming[0][0] <= steps or not (waiting or running)):
+            waiting.append(coming.popleft()[1])
+        steps += 1
+        budget, lost, at = limits.max_num_batched_tokens, 0, 0
+        while at < len(running) and budget:
+            one = running[at]
+            one.granted = min(one.tokens - one.computed, budget)
+            need = cdiv(one.computed + one.granted, size) - one.blocks
+            while need > free and at < len(running):
+                victim = running.pop()
+                waiting.appendleft(victim)
+                free += victim.blocks
+                recomputed += victim.computed
+                victim.blocks = victim.computed = victim.granted = 0
+                lost += 1
+            if at == len(running):  # the one that needs blocks was the last to start
+                break
+            one.blocks, free, budget, at = one.blocks + need, free - need, budget - one.granted, at + 1
+        while not lost and waiting and budget and len(running) < limits.max_num_seqs:
+            one = waiting[0]
+            if cdiv(one.tokens, size) + (watermark_blocks if running else 0) > free:
+                break
+            one.granted = min(one.tokens, budget)
+            one.blocks = cdiv(one.granted, size)
+            free, budget = free - one.blocks, budget - one.granted
+            running.append(waiting.popleft())
+        preemptions += lost
+        first = steps if lost and first is None else first
+        most_running = max(most_running, len(running))
+        sequence_steps += sum(one.granted > 0 for one in running)
+        for one in running:
+            one.computed, one.granted = one.computed + one.granted, 0
+            if one.computed == one.tokens:
+                one.answered += 1
+                first_token_step[one.number] = first_token_step[one.number] or steps
+                last_token_step[one.number] = steps
+        done = [one for one in running if one.answered == one.request.output_tokens]
+        free += sum(one.blocks for one in done)
+        running = [one for one in running if one.answered < one.request.output_tokens]
+    tokens = tuple(first_token_step), tuple(last_token_step)
+    return Schedule(steps, preemptions, first, recomputed, most_running, sequence_steps, *tokens)
+
+
+# --- end of snippets/sim/scheduler.py ---
+
+
 # --- generated from snippets/sim/batching.py by make labs-sync: do not edit ---
 # copied: all
 @dataclass(frozen=True)
@@ -953,57 +1075,16 @@ class BatchRun:
         return self.sequence_steps / (self.steps * max_num_seqs)
 
 
-class _Scheduled:
-    def __init__(self, number: int, request: Request) -> None:
-        self.number, self.left = number, request.output_tokens
-        self.uncomputed = request.prompt_tokens
-
-
 def continuous(
     requests: Sequence[Request],
     max_num_seqs: int,
     max_num_batched_tokens: int,
     handed_over: Sequence[int] | None = None,
 ) -> BatchRun:
-    """Requests join and leave between any two steps.
-
-    `handed_over` says after how many steps each reached the engine, in order; left out, all are there at the start.
-    A step needs somebody: while no request is there, the next one is handed over without a step in between.
-    """
-    coming = deque(
-        zip(handed_over or [0] * len(requests), map(_Scheduled, range(len(requests)), requests), strict=True)
-    )
-    waiting: deque[_Scheduled] = deque()
-    running: list[_Scheduled] = []
-    first, last = [0] * len(requests), [0] * len(requests)
-    step = sequence_steps = 0
-    while coming or waiting or running:
-        while coming and (coming[0][0] <= step or not (waiting or running)):
-            waiting.append(coming.popleft()[1])
-        step += 1
-        room, computed = max_num_batched_tokens, []
-        for one in running:
-            tokens = min(one.uncomputed, room)
-            if tokens:
-                computed.append((one, tokens))
-                room -= tokens
-        while waiting and room and len(running) < max_num_seqs:
-            one = waiting.popleft()
-            running.append(one)
-            tokens = min(one.uncomputed, room)
-            computed.append((one, tokens))
-            room -= tokens
-        sequence_steps += len(computed)
-        for one, tokens in computed:
-            one.uncomputed -= tokens
-            if one.uncomputed:
-                continue
-            first[one.number] = first[one.number] or step
-            last[one.number] = step
-            one.left -= 1
-            one.uncomputed = 1  # the token just made
-        running = [one for one in running if one.left]
-    return BatchRun(step, sequence_steps, tuple(first), tuple(last))
+    """Requests join and leave between any two steps; `handed_over` as in `schedule`."""
+    room = Limits(sum(one.stored_tokens for one in requests) + 1, 1, max_num_seqs, max_num_batched_tokens)
+    run = schedule(requests, room, handed_over)
+    return BatchRun(run.steps, run.sequence_steps, run.first_token_step, run.last_token_step)
 
 
 def static_batches(requests: Sequence[Request], batch_size: int, max_num_batched_tokens: int) -> BatchRun:

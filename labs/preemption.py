@@ -160,10 +160,14 @@ class Schedule:
     first_preemption_step: int | None
     recomputed_tokens: int  # computed, lost to a preemption, and to be computed again
     most_running: int
+    sequence_steps: int  # requests with tokens in a step, summed over all steps
+    first_token_step: tuple[int, ...]  # of each request
+    last_token_step: tuple[int, ...]
 
 
 @dataclass
 class _Running:
+    number: int
     request: Request
     answered: int = 0  # tokens of the answer so far; they survive a preemption
     computed: int = 0
@@ -175,8 +179,12 @@ class _Running:
         return self.request.prompt_tokens + self.answered
 
 
-def schedule(requests: Sequence[Request], limits: Limits) -> Schedule:
-    """Serve all requests to their end. Raises ValueError when one could never fit into the empty pool."""
+def schedule(requests: Sequence[Request], limits: Limits, handed_over: Sequence[int] | None = None) -> Schedule:
+    """Serve all requests to their end. Raises ValueError when one could never fit into the empty pool.
+
+    `handed_over` says after how many steps each reaches the scheduler, in order; left out, all are there at the start.
+    A step needs somebody: while no request is there, the next one comes without a step in between.
+    """
     size, free = limits.block_size, limits.usable_blocks
     for number, request in enumerate(requests, 1):
         if cdiv(request.stored_tokens, size) > free:
@@ -185,10 +193,14 @@ def schedule(requests: Sequence[Request], limits: Limits) -> Schedule:
                 f"blocks of {size}, and {free:,} can be used: give shorter requests or more memory"
             )
     watermark_blocks = int(limits.watermark * limits.num_gpu_blocks)
-    waiting, running = deque(_Running(request) for request in requests), list[_Running]()
-    steps = preemptions = recomputed = most_running = 0
+    coming = deque(zip(handed_over or [0] * len(requests), map(_Running, range(len(requests)), requests), strict=True))
+    waiting, running = deque[_Running](), list[_Running]()
+    steps = preemptions = recomputed = most_running = sequence_steps = 0
     first: int | None = None
-    while waiting or running:
+    first_token_step, last_token_step = [0] * len(requests), [0] * len(requests)
+    while coming or waiting or running:
+        while coming and (coming[0][0] <= steps or not (waiting or running)):
+            waiting.append(coming.popleft()[1])
         steps += 1
         budget, lost, at = limits.max_num_batched_tokens, 0, 0
         while at < len(running) and budget:
@@ -216,13 +228,18 @@ def schedule(requests: Sequence[Request], limits: Limits) -> Schedule:
         preemptions += lost
         first = steps if lost and first is None else first
         most_running = max(most_running, len(running))
+        sequence_steps += sum(one.granted > 0 for one in running)
         for one in running:
             one.computed, one.granted = one.computed + one.granted, 0
-            one.answered += one.computed == one.tokens
+            if one.computed == one.tokens:
+                one.answered += 1
+                first_token_step[one.number] = first_token_step[one.number] or steps
+                last_token_step[one.number] = steps
         done = [one for one in running if one.answered == one.request.output_tokens]
         free += sum(one.blocks for one in done)
         running = [one for one in running if one.answered < one.request.output_tokens]
-    return Schedule(steps, preemptions, first, recomputed, most_running)
+    tokens = tuple(first_token_step), tuple(last_token_step)
+    return Schedule(steps, preemptions, first, recomputed, most_running, sequence_steps, *tokens)
 
 
 def most_without_preemption(request: Request, limits: Limits) -> int:

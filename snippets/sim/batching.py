@@ -1,21 +1,16 @@
-"""Who is in which engine step: one request at a time, static batches, and continuous batching, counted exactly.
+"""One request at a time, static batches, and continuous batching: the engine's steps, counted exactly.
 
-The rules of vLLM 0.26.0's `Scheduler.schedule`, first come, first served, with chunked prefill. A step has room for
-`max_num_batched_tokens` tokens and `max_num_seqs` requests. Requests that run come first, in the order they started:
-each gets the tokens it has not computed yet, as far as the room goes. Then waiting ones are let in. A request whose
-tokens are all computed makes one token, so a prompt that fits into one step makes its first token in that step.
-
-Memory is left out: the cache must hold `max_num_seqs` requests of full length (`serving` has the rules of memory).
-So are prefix caching, and asynchronous scheduling, which plans a step before the last one's tokens are known.
+The steps are those of `scheduler`, with a cache that holds everybody. A prompt that fits into one step makes its first
+token in that step; a longer one is computed in chunks.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from snippets.sim.lengths import Request
+from snippets.sim.scheduler import Limits, schedule
 
 
 @dataclass(frozen=True)
@@ -32,57 +27,16 @@ class BatchRun:
         return self.sequence_steps / (self.steps * max_num_seqs)
 
 
-class _Scheduled:
-    def __init__(self, number: int, request: Request) -> None:
-        self.number, self.left = number, request.output_tokens
-        self.uncomputed = request.prompt_tokens
-
-
 def continuous(
     requests: Sequence[Request],
     max_num_seqs: int,
     max_num_batched_tokens: int,
     handed_over: Sequence[int] | None = None,
 ) -> BatchRun:
-    """Requests join and leave between any two steps.
-
-    `handed_over` says after how many steps each reached the engine, in order; left out, all are there at the start.
-    A step needs somebody: while no request is there, the next one is handed over without a step in between.
-    """
-    coming = deque(
-        zip(handed_over or [0] * len(requests), map(_Scheduled, range(len(requests)), requests), strict=True)
-    )
-    waiting: deque[_Scheduled] = deque()
-    running: list[_Scheduled] = []
-    first, last = [0] * len(requests), [0] * len(requests)
-    step = sequence_steps = 0
-    while coming or waiting or running:
-        while coming and (coming[0][0] <= step or not (waiting or running)):
-            waiting.append(coming.popleft()[1])
-        step += 1
-        room, computed = max_num_batched_tokens, []
-        for one in running:
-            tokens = min(one.uncomputed, room)
-            if tokens:
-                computed.append((one, tokens))
-                room -= tokens
-        while waiting and room and len(running) < max_num_seqs:
-            one = waiting.popleft()
-            running.append(one)
-            tokens = min(one.uncomputed, room)
-            computed.append((one, tokens))
-            room -= tokens
-        sequence_steps += len(computed)
-        for one, tokens in computed:
-            one.uncomputed -= tokens
-            if one.uncomputed:
-                continue
-            first[one.number] = first[one.number] or step
-            last[one.number] = step
-            one.left -= 1
-            one.uncomputed = 1  # the token just made
-        running = [one for one in running if one.left]
-    return BatchRun(step, sequence_steps, tuple(first), tuple(last))
+    """Requests join and leave between any two steps; `handed_over` as in `schedule`."""
+    room = Limits(sum(one.stored_tokens for one in requests) + 1, 1, max_num_seqs, max_num_batched_tokens)
+    run = schedule(requests, room, handed_over)
+    return BatchRun(run.steps, run.sequence_steps, run.first_token_step, run.last_token_step)
 
 
 def static_batches(requests: Sequence[Request], batch_size: int, max_num_batched_tokens: int) -> BatchRun:
