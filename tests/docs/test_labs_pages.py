@@ -14,6 +14,7 @@ from snippets.catalog.configs import catalog_config
 from snippets.widgets.questions import labs_cards
 from tools import lab_index, several_cards
 from tools.lab_box import names
+from tools.lab_results import card_note
 
 ROOT = Path(__file__).resolve().parents[2]
 LABS = ROOT / "docs" / "labs"
@@ -101,11 +102,15 @@ def test_the_issue_template_is_the_one_that_the_page_opens_and_is_whole() -> Non
     assert "## Send your result" in page
 
 
-def test_every_lab_that_has_a_page_says_whether_a_card_was_recorded_and_names_its_file() -> None:
+def test_every_labs_page_says_whether_a_result_from_a_card_was_recorded() -> None:
     for name in names():
-        page = LABS / f"{name.replace('_', '-')}.md"
-        if page.exists():
-            assert f'"{name}"' in page.read_text(encoding="utf-8"), page.name
+        page = (LABS / f"{name.replace('_', '-')}.md").read_text(encoding="utf-8")
+        assert f'print(card_note("{name}"))' in page, name
+
+
+def test_a_lab_without_a_result_from_a_card_invites_one_in_one_line() -> None:
+    said = [card_note(name) for name in names()]
+    assert all("index.md#send-your-result" in note and "\n" not in note for note in said if note)
 
 
 def test_steps_on_the_page_about_the_box_are_the_scripts() -> None:
