@@ -132,7 +132,11 @@ def fit_steps(bytes_read: Sequence[float], step_seconds: Sequence[float]) -> Ste
 # --- generated from labs/parts/stop.py by make labs-sync: do not edit ---
 # copied: all
 class Stop(Exception):
-    """The lab cannot go on; the message says why and what to change."""
+    """The lab cannot go on; the message says why and what to change. `lines` is what the engine had printed by then."""
+
+    def __init__(self, message: str, lines: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.lines = lines or []
 
 
 FAILURES = {
@@ -369,6 +373,7 @@ def wait_until_free(before: list[int], patience: float = 60, slack_mib: int = 64
 
 # --- generated from labs/parts/child.py by make labs-sync: do not edit ---
 # copied: all
+LIBC = ctypes.CDLL(None)
 Tell = Callable[[str, Any], None]
 Task = Callable[[dict[str, Any], Tell], dict[str, Any]]
 
@@ -389,6 +394,9 @@ class Group:
             errors="replace",
             pass_fds=pass_fds,
             start_new_session=True,  # Ctrl-C reaches the lab alone, which then ends the whole group
+            preexec_fn=lambda: LIBC.prctl(
+                1, signal.SIGKILL
+            ),  # PR_SET_PDEATHSIG: no engine outlives a lab that is killed
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -484,12 +492,12 @@ def ask_child(task: str, given: dict[str, Any], log: Path, heard: Tell) -> tuple
                     continue
                 message = None
             if message is None:
-                raise Stop(group.why_it_ended(given.get("model", "the model")))
+                raise Stop(group.why_it_ended(given.get("model", "the model")), group.lines)
             kind, data = message
             if kind == "done":
                 break
             if kind == "stop":
-                raise Stop(data)
+                raise Stop(data, group.lines)
             if kind == "say":
                 print(data, flush=True)
             else:
@@ -502,8 +510,6 @@ def ask_child(task: str, given: dict[str, Any], log: Path, heard: Tell) -> tuple
 
 def be_child(tasks: dict[str, Task], task: str, write: str) -> int:
     """The other end of `ask_child`, in the new process."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no engine outlives its lab
     os.set_inheritable(int(write), False)
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"  # the engine in this process: exact bytes can be read from it
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")

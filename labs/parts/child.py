@@ -22,6 +22,7 @@ from parts.cards import used_mib, wait_until_free
 from parts.startup import startup_message
 from parts.stop import Stop, explain, known_failure
 
+LIBC = ctypes.CDLL(None)
 Tell = Callable[[str, Any], None]
 Task = Callable[[dict[str, Any], Tell], dict[str, Any]]
 
@@ -42,6 +43,9 @@ class Group:
             errors="replace",
             pass_fds=pass_fds,
             start_new_session=True,  # Ctrl-C reaches the lab alone, which then ends the whole group
+            preexec_fn=lambda: LIBC.prctl(
+                1, signal.SIGKILL
+            ),  # PR_SET_PDEATHSIG: no engine outlives a lab that is killed
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -137,12 +141,12 @@ def ask_child(task: str, given: dict[str, Any], log: Path, heard: Tell) -> tuple
                     continue
                 message = None
             if message is None:
-                raise Stop(group.why_it_ended(given.get("model", "the model")))
+                raise Stop(group.why_it_ended(given.get("model", "the model")), group.lines)
             kind, data = message
             if kind == "done":
                 break
             if kind == "stop":
-                raise Stop(data)
+                raise Stop(data, group.lines)
             if kind == "say":
                 print(data, flush=True)
             else:
@@ -155,8 +159,6 @@ def ask_child(task: str, given: dict[str, Any], log: Path, heard: Tell) -> tuple
 
 def be_child(tasks: dict[str, Task], task: str, write: str) -> int:
     """The other end of `ask_child`, in the new process."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no engine outlives its lab
     os.set_inheritable(int(write), False)
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"  # the engine in this process: exact bytes can be read from it
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")

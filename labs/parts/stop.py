@@ -6,7 +6,11 @@ import re
 
 
 class Stop(Exception):
-    """The lab cannot go on; the message says why and what to change."""
+    """The lab cannot go on; the message says why and what to change. `lines` is what the engine had printed by then."""
+
+    def __init__(self, message: str, lines: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.lines = lines or []
 
 
 FAILURES = {

@@ -1,6 +1,7 @@
 """A folder with packages `vllm` and `torch` that pretend, for labs that run in processes of their own.
 
-What they do is said by the variable FAKE_VLLM: nothing special, "hang" (with a helper), "crash" or "raise:TEXT".
+What they do is said by the variable FAKE_VLLM: nothing special, "hang" (with a helper), "crash",
+"crash later" (when it is asked) or "raise:TEXT".
 Every start of an engine is a line in the file that FAKE_STARTS names: the process, and that of its helper.
 """
 
@@ -50,6 +51,8 @@ class LLM:
         self.llm_engine = SimpleNamespace(vllm_config=config, engine_core=core)
 
     def chat(self, messages, params, use_tqdm):
+        if os.environ.get("FAKE_VLLM") == "crash later":
+            os.kill(os.getpid(), signal.SIGSEGV)
         return [SimpleNamespace(outputs=[SimpleNamespace(text="An answer.", token_ids=[1, 2])])]
 """
 PLATFORMS = """

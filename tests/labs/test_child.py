@@ -128,6 +128,15 @@ def test_a_crash_is_told_with_its_signal_and_the_other_setting_is_tried(start: A
     assert [one["skipped"] for one in result(tmp_path)["settings"]] == [None, None]
 
 
+def test_a_crash_while_answering_leaves_the_sizes(start: Any, tmp_path: Path) -> None:
+    out, _ = (lab := start("--kv-cache-dtype", "auto", FAKE_VLLM="crash later")).communicate(timeout=30)
+    assert lab.returncode == 0
+    (one,) = result(tmp_path)["settings"]
+    assert one["measured"]["num_gpu_blocks"]["value"] == 146
+    assert one["startup_lines"] == ["Available KV cache memory: 1.0 GiB"]
+    assert "no answer: the engine's process ended with signal 11 (SIGSEGV)" in out
+
+
 def test_a_failure_in_the_engine_reaches_the_lab_as_a_sentence(start: Any) -> None:
     _, err = start("--kv-cache-dtype", "fp8", FAKE_VLLM="raise:Could not find nvcc").communicate(timeout=30)
     assert err.strip() == (
