@@ -505,6 +505,11 @@ Tell = Callable[[str, Any], None]
 Task = Callable[[dict[str, Any], Tell], dict[str, Any]]
 
 
+def end_with_the_lab() -> None:
+    """In a new process, before its command: when the lab is killed, so is this one."""
+    LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 class Group:
     """A command and every process it starts. Leaving the `with` block ends them all, whatever happened."""
 
@@ -521,9 +526,7 @@ class Group:
             errors="replace",
             pass_fds=pass_fds,
             start_new_session=True,  # Ctrl-C reaches the lab alone, which then ends the whole group
-            preexec_fn=lambda: LIBC.prctl(
-                1, signal.SIGKILL
-            ),  # PR_SET_PDEATHSIG: no engine outlives a lab that is killed
+            preexec_fn=end_with_the_lab,
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
