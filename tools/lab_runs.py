@@ -70,11 +70,6 @@ def shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
 
 
-def names() -> list[str]:
-    """Every lab there is."""
-    return sorted(path.stem for path in (ROOT / "labs").glob("*.py"))
-
-
 def run_lab(
     python: str, lab: str, argv: list[str], folder: Path, seconds: float, environment: dict[str, str] | None = None
 ) -> Ran:

@@ -13,7 +13,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from tools.lab_runs import ROOT, names, report, run_lab
+from tools.lab_index import ordered
+from tools.lab_runs import ROOT, report, run_lab
 
 RESULTS = ROOT / ".cache/labs-results"
 OPTIONS = {  # what a lab is given besides, so that its trial run is short
@@ -34,9 +35,9 @@ def environment(python: Path) -> dict[str, str]:
 
 
 def main(argv: list[str]) -> int:
-    python, wanted = Path(argv[0]).absolute(), argv[1:] or names()
-    if unknown := set(wanted) - set(names()):
-        print(f"there is no lab {', '.join(sorted(unknown))}; there are: {', '.join(names())}", file=sys.stderr)
+    python, wanted = Path(argv[0]).absolute(), argv[1:] or ordered()
+    if unknown := set(wanted) - set(ordered()):
+        print(f"there is no lab {', '.join(sorted(unknown))}; there are: {', '.join(ordered())}", file=sys.stderr)
         return 2
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)

@@ -14,7 +14,8 @@ import tarfile
 import time
 from pathlib import Path
 
-from tools.lab_runs import PATIENCE, ROOT, Ran, names, report, run_lab
+from tools.lab_index import ordered
+from tools.lab_runs import PATIENCE, ROOT, Ran, report, run_lab
 
 RESULTS = ROOT / ".cache/labs-gpu"
 
@@ -24,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
         "labs_gpu", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = made.add_argument
-    add("labs", nargs="*", metavar="LAB", help=f"default: {' '.join(names())}")
+    add("labs", nargs="*", metavar="LAB", help=f"default: {' '.join(ordered())}")
     add("--limit-yuan", type=float, default=5.0, help="stop when so much is spent (default: %(default)s)")
     add("--price", type=float, default=1.88, help="yuan an hour; look at today's (default: %(default)s)")
     add("--quick", action="store_true", help="the shortest run of each lab")
@@ -43,9 +44,9 @@ def pack(folder: Path) -> Path:
 def main(argv: list[str]) -> int:
     made = parser()
     args = made.parse_args(argv)
-    wanted = args.labs or names()
-    if unknown := set(wanted) - set(names()):
-        made.error(f"there is no lab {', '.join(sorted(unknown))}; there are: {', '.join(names())}")
+    wanted = args.labs or ordered()
+    if unknown := set(wanted) - set(ordered()):
+        made.error(f"there is no lab {', '.join(sorted(unknown))}; there are: {', '.join(ordered())}")
     if not (args.price > 0 and args.limit_yuan > 0):
         made.error("--price and --limit-yuan must be above 0")
     RESULTS.mkdir(parents=True, exist_ok=True)
