@@ -497,8 +497,8 @@ CONFIG_KEYS = (
 )
 
 
-def shape_of(name: str, config: dict[str, Any], dtype_bytes: int) -> ModelConfig:
-    """The five numbers; a model whose cache has another form is refused with the reason."""
+def shape_of(name: str, config: dict[str, Any], dtype_bytes: int, cards: int = 1) -> ModelConfig:
+    """The five numbers, on each of the cards that share the model; another form of cache is refused with the reason."""
     get = config.get
     if get("kv_lora_rank"):
         raise Stop("its cache holds the latent of MLA, not keys and values")
@@ -512,7 +512,9 @@ def shape_of(name: str, config: dict[str, Any], dtype_bytes: int) -> ModelConfig
     head_dim = get("head_dim") or ((get("hidden_size") or 0) // heads if heads else None)
     if not (layers and kv_heads and head_dim):
         raise Stop("its config.json does not name layers, KV heads and head size in the usual way")
-    return ModelConfig(Path(name).name, layers, kv_heads, head_dim, dtype_bytes)
+    return ModelConfig(
+        Path(name).name, layers, max(1, kv_heads // cards), head_dim, dtype_bytes
+    )  # config/model.py:1339
 
 
 # --- end of labs/parts/shape.py ---
@@ -1380,16 +1382,16 @@ KEPT = (
     "first_token_seconds",
     "finished_seconds",
 )
-SHOWN = (
-    ("request_throughput", "requests/s"),
-    ("output_throughput", "tokens/s"),
-    ("median_ttft_ms", "ms"),
-    ("p99_ttft_ms", "ms"),
-    ("median_tpot_ms", "ms"),
-    ("p99_tpot_ms", "ms"),
-    ("median_e2el_ms", "ms"),
-    ("p99_e2el_ms", "ms"),
-)
+SHOWN = {  # measured: how the table names it, and its unit
+    "request_throughput": ("requests answered", "requests/s"),
+    "output_throughput": ("tokens made", "tokens/s"),
+    "median_ttft_ms": ("TTFT, median", "ms"),
+    "p99_ttft_ms": ("TTFT, p99", "ms"),
+    "median_tpot_ms": ("TPOT, median", "ms"),
+    "p99_tpot_ms": ("TPOT, p99", "ms"),
+    "median_e2el_ms": ("E2EL, median", "ms"),
+    "p99_e2el_ms": ("E2EL, p99", "ms"),
+}
 
 
 def judged(
@@ -1420,8 +1422,7 @@ def judged(
         check("tokens answered", trace.output_tokens, made, "tokens"),
     ]
     numbers = throughput_metrics(served, told["seconds"]) | latency_metrics(served)
-    units = dict(SHOWN)
-    measured = {name: number(round(value, 3), units.get(name, "ms")) for name, value in numbers.items()}
+    measured = {name: number(round(value, 3), SHOWN.get(name, ("", "ms"))[1]) for name, value in numbers.items()}
     measured |= {
         "steps": number(steps, "steps"),
         "slot_use": number(round(exact.sequence_steps / (steps * slots), 4), "share"),
@@ -1442,7 +1443,8 @@ def judged(
 def measured_table(settings: list[dict[str, Any]]) -> str:
     """The three rules side by side."""
     rows = [
-        (f"{name} ({unit})", *(f"{one['measured'][name]['value']:,.1f}" for one in settings)) for name, unit in SHOWN
+        (f"{words} ({unit})", *(f"{one['measured'][name]['value']:,.1f}" for one in settings))
+        for name, (words, unit) in SHOWN.items()
     ]
     rows.insert(0, ("duration (s)", *(f"{one['measured']['duration']['value']:,.1f}" for one in settings)))
     rows.insert(0, ("slots in use", *(f"{one['measured']['slot_use']['value']:.0%}" for one in settings)))

@@ -493,8 +493,8 @@ CONFIG_KEYS = (
 )
 
 
-def shape_of(name: str, config: dict[str, Any], dtype_bytes: int) -> ModelConfig:
-    """The five numbers; a model whose cache has another form is refused with the reason."""
+def shape_of(name: str, config: dict[str, Any], dtype_bytes: int, cards: int = 1) -> ModelConfig:
+    """The five numbers, on each of the cards that share the model; another form of cache is refused with the reason."""
     get = config.get
     if get("kv_lora_rank"):
         raise Stop("its cache holds the latent of MLA, not keys and values")
@@ -508,7 +508,9 @@ def shape_of(name: str, config: dict[str, Any], dtype_bytes: int) -> ModelConfig
     head_dim = get("head_dim") or ((get("hidden_size") or 0) // heads if heads else None)
     if not (layers and kv_heads and head_dim):
         raise Stop("its config.json does not name layers, KV heads and head size in the usual way")
-    return ModelConfig(Path(name).name, layers, kv_heads, head_dim, dtype_bytes)
+    return ModelConfig(
+        Path(name).name, layers, max(1, kv_heads // cards), head_dim, dtype_bytes
+    )  # config/model.py:1339
 
 
 # --- end of labs/parts/shape.py ---

@@ -42,7 +42,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from io import TextIOWrapper
 from math import ceil
@@ -583,8 +583,8 @@ CONFIG_KEYS = (
 )
 
 
-def shape_of(name: str, config: dict[str, Any], dtype_bytes: int) -> ModelConfig:
-    """The five numbers; a model whose cache has another form is refused with the reason."""
+def shape_of(name: str, config: dict[str, Any], dtype_bytes: int, cards: int = 1) -> ModelConfig:
+    """The five numbers, on each of the cards that share the model; another form of cache is refused with the reason."""
     get = config.get
     if get("kv_lora_rank"):
         raise Stop("its cache holds the latent of MLA, not keys and values")
@@ -598,7 +598,9 @@ def shape_of(name: str, config: dict[str, Any], dtype_bytes: int) -> ModelConfig
     head_dim = get("head_dim") or ((get("hidden_size") or 0) // heads if heads else None)
     if not (layers and kv_heads and head_dim):
         raise Stop("its config.json does not name layers, KV heads and head size in the usual way")
-    return ModelConfig(Path(name).name, layers, kv_heads, head_dim, dtype_bytes)
+    return ModelConfig(
+        Path(name).name, layers, max(1, kv_heads // cards), head_dim, dtype_bytes
+    )  # config/model.py:1339
 
 
 # --- end of labs/parts/shape.py ---
@@ -983,11 +985,6 @@ def settings(args: argparse.Namespace) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 # --- prediction ---
-def per_card(cfg: ModelConfig, cards: int) -> ModelConfig:
-    """The KV heads that one card holds when the model is spread over several (config/model.py:1339)."""
-    return replace(cfg, num_kv_heads=max(1, cfg.num_kv_heads // cards))
-
-
 def predict(cfg: ModelConfig, available_bytes: int, block_size: int, max_model_len: int) -> dict[str, float]:
     """What vLLM makes of so many bytes."""
     page_size = kv_bytes_per_token(cfg) * block_size // cfg.num_layers
@@ -1149,8 +1146,7 @@ def run_setting(
     card, cards = box["card"], given.get("tensor_parallel_size", 1)
     shape, refused = None, None
     try:
-        cfg = shape_of(model, box["configs"][model], KV_DTYPE_BYTES.get(given["kv_cache_dtype"], 2))
-        shape = per_card(cfg, cards)
+        shape = shape_of(model, box["configs"][model], KV_DTYPE_BYTES.get(given["kv_cache_dtype"], 2), cards)
     except Stop as why:
         refused = f"no prediction for this model: {why}"
     before = predicted_before(shape, card, model, given)

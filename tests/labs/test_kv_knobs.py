@@ -135,6 +135,13 @@ def test_the_prediction_stands_before_the_start(fake: Knobs, run: Any) -> None:
     assert "moved" in after
 
 
+def test_two_cards_count_half_the_kv_heads_each(fake: Knobs, run: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("test_kv_knobs.TOKEN", TOKEN // 2)
+    fake.cards = 2
+    assert run("--tensor-parallel-size", "2", "--change", "block_size=32")[0] == 0
+    assert [c["invariant"] for one in result(tmp_path)["settings"] for c in one["checks"] if not c["equal"]] == []
+
+
 def test_quick_changes_all_at_once_in_two_starts(fake: Knobs, run: Any) -> None:
     assert run("--quick")[0] == 0
     assert len(fake.started) == 2
