@@ -11,7 +11,9 @@ import pytest
 from fake_vllm import FakeVllm, fake_lab
 
 from snippets.lab_results.schema import faults
-from tools import lab_box
+from snippets.sim.batching import continuous
+from snippets.sim.lengths import Request, draw_requests
+from tools import lab_box, lab_results
 
 QUICK = ("--quick", "--request-rate", "2000")
 
@@ -179,3 +181,22 @@ def test_the_full_run_is_of_64_requests_in_16_slots(lab: ModuleType) -> None:
         "vllm serve Qwen/Qwen2.5-7B-Instruct-AWQ --max-model-len 1024 --gpu-memory-utilization 0.90 --kv-cache-dtype "
         "auto --no-enable-prefix-caching --max-num-batched-tokens 2048 --max-num-seqs 16 --no-async-scheduling"
     )
+
+
+def test_in_the_recorded_run_vllm_took_the_predicted_steps_and_no_others(lab: ModuleType) -> None:
+    alone, static, joined = lab_results.load("continuous_batching.cpu")["settings"]
+    rows = joined["series"]["requests"]["rows"]
+    requests = [Request(prompt, output) for _, prompt, output, *_ in rows]
+    assert requests == list(draw_requests("alpaca", 16, 256, seed=0))
+    handed_over = [row[4] for row in rows]
+    run = continuous(requests, 4, 2048, handed_over)
+    assert [row[5:7] for row in rows] == [
+        list(steps) for steps in zip(run.first_token_step, run.last_token_step, strict=True)
+    ]
+    assert joined["measured"]["steps"]["value"] == run.steps
+    assert alone["measured"]["steps"]["value"] == sum(one.output_tokens for one in requests)
+    longest = [max(one.output_tokens for one in requests[first : first + 4]) for first in (0, 4, 8, 12)]
+    assert static["measured"]["steps"]["value"] == sum(longest)
+    # Few requests come at a time: continuous batching takes more steps than static batches, and is done sooner.
+    assert joined["measured"]["steps"]["value"] > static["measured"]["steps"]["value"]
+    assert joined["measured"]["duration"]["value"] < static["measured"]["duration"]["value"]
