@@ -51,4 +51,4 @@ def read(text: str) -> Dropped:
     title = WORDS["log"]
     title += WORDS["version"].format(version=start.version) if start.version else ""
     title += WORDS["model"].format(model=start.model) if start.model else ""
-    return Dropped("log", title, (of_start(start),))
+    return Dropped(title, (of_start(start),))

@@ -34,7 +34,6 @@ def of_start(start: Start) -> Run:
         refusal=start.refusal,
         needed=_bytes(start.needed_gib),
         estimated_max_len=start.estimated_max_len,
-        has_drafter=start.has_drafter,
         lines=start.lines,
         notes=start.notes,
     )

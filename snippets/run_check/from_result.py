@@ -53,7 +53,7 @@ def read_result(result: Mapping[str, Any]) -> Dropped:
     title = WORDS["title"].format(lab=result["lab"], date=result["date"], version=result["versions"]["vllm"])
     notes = (WORDS["many"].format(n=MOST_SETTINGS, all=len(settings)),) if len(settings) > MOST_SETTINGS else ()
     runs = tuple(_run(one, result) for one in settings[:MOST_SETTINGS])
-    return Dropped("result", title + (WORDS["quick"] if result["quick"] else ""), runs, notes)
+    return Dropped(title + (WORDS["quick"] if result["quick"] else ""), runs, notes)
 
 
 def _run(setting: Mapping[str, Any], result: Mapping[str, Any]) -> Run:

@@ -60,7 +60,6 @@ class Run:
     refusal: str = ""
     needed: int | None = None  # of a refusal: one request of max_model_len
     estimated_max_len: int | None = None  # of a refusal: what would fit
-    has_drafter: bool = False
     skipped: str = ""
     pairs: tuple[Pair, ...] = ()
     lines: tuple[Line, ...] = ()
@@ -71,7 +70,6 @@ class Run:
 class Dropped:
     """What a text held."""
 
-    kind: str  # "log" or "result"
     title: str  # what it is, in a few words
     runs: tuple[Run, ...]
     notes: tuple[str, ...] = ()

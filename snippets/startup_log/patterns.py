@@ -44,10 +44,6 @@ GIB_SIZES = {
         re.compile(rf"Free memory on device(?: \S{{1,20}})? \({_F}/{_F} GiB\)"),
         re.compile(rf"total_gpu_memory ?[(=]{_GIB}"),
     ),
-    "requested_gib": (
-        re.compile(rf"[Dd]esired GPU memory utilization(?: is)? \({_F}, {_F} GiB\)"),
-        re.compile(rf"total_gpu_memory \({_GIB}\) ?x ?gpu_memory_utilization \({_F}\) ?= ?{_GIB}"),
-    ),
     "needed_gib": (re.compile(rf"\({_F} GiB KV cache is needed"),),
 }
 COUNTS = {

@@ -25,7 +25,6 @@ class Start:
     settings: Mapping[str, Setting] = field(default_factory=dict)  # by the names of planner.engine_args.EngineArgs
     total_gib: float | None = None  # what the driver reports
     free_gib: float | None = None  # of it, at the start
-    requested_gib: float | None = None
     weights_gib: tuple[float, ...] = ()  # one for each rank that printed it
     activation_gib: float | None = None
     non_torch_gib: float | None = None

@@ -25,6 +25,7 @@ WORDS = {
     "settings": "Settings that were read",
     "setting": "setting",
     "value": "value",
+    "backend": "attention backend",
     "no lines": "No line of a log was read.",
     "more lines": "{n} more lines were read.",
     "intro": "Made on this page. Nothing was sent anywhere.",
@@ -91,6 +92,7 @@ def read_section(values: Values, layout: Layout) -> Shown:
     for index, one in enumerate(found.comparisons):
         run = one.run
         settings = [(name, str(value)) for name, value in run.settings.items()]
+        settings += [(WORDS["backend"], run.attention_backend)] if run.attention_backend else []
         inside: list[Node] = []
         if settings:
             head = (WORDS["setting"], WORDS["value"])
