@@ -20,6 +20,8 @@ RESULTS = ROOT / ".cache/labs-results"
 OPTIONS = {  # what a lab is given besides, so that its trial run is short
     "kv_knobs": "--max-num-batched-tokens 512 --change max_model_len=4096 gpu_memory_utilization=0.80 "
     "max_num_batched_tokens=1024 block_size=32",
+    "decode_roofline": "--max-num-batched-tokens 512 --contexts 256,1024",
+    "kv_quality": "--max-num-batched-tokens 512",
 }
 SECONDS = 1200  # for one lab: two starts take 2 to 3 minutes on two cores
 

@@ -226,6 +226,18 @@ def test_a_point_that_does_not_fit_the_cache_is_skipped_by_name(engine: TimedEng
     assert [row[0] for row in point(runs, "fit")["series"]["points"]["rows"]] == ["1 x 512", "4 x 512", "1 x 2,048"]
 
 
+def test_on_the_cpu_build_the_weights_are_the_checkpoints_and_the_count_is_skipped_by_name(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.card = CPU
+    monkeypatch.setitem(WEIGHTS, "model.layers.0.mlp.weight", 0)  # packed away, as the CPU build does
+    assert runs("--quick")[0] == 0
+    fit = point(runs, "fit")
+    assert fit["measured"]["weights_read"]["value"] == READ
+    assert "weights in memory to be read" not in {one["invariant"] for one in fit["checks"]}
+    assert fit["notes"][-1].startswith("skipped: weights in memory")
+
+
 # --- it goes on, and it fails in one sentence ---
 def test_a_lab_that_was_killed_times_only_what_is_left(runs: Runs) -> None:
     runs.dies_after = 2
