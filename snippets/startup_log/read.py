@@ -24,8 +24,9 @@ _NAMED = {name: patterns.named(name) for name in (*READERS, "max_seq_len")}
 _NEGATED = {name: patterns.negated(name) for name in SWITCHES}
 # A line without any of these says nothing that is looked for: a server's log has thousands of them.
 _TELLING = (
-    *("GiB", "GB", "tokens", "blocks", "engine", "version", "vllm", "max_model_len", "Using ", "block size"),
-    *("gpu_memory_utilization", "seq len", "out of memory", "--", "'model", "_size=", "dtype="),
+    *("GiB", " GB", "KV cache size", "tokens per request", " blocks", "num_gpu_blocks", "LLM engine", "vLLM "),
+    *("vllm serve", "--", "'model", "model='", "_size=", "dtype=", "max_model_len", "seq_len", "seq len", "model len"),
+    *("gpu_memory_utilization", "Using ", "block size to", "max_num_batched_tokens", "memory"),
 )
 _SILENT = ("throughput:", "HTTP/1", "Received request", "Added request")  # lines of a server that is running
 _NOT_A_COUNT = frozenset({"auto", "-1", "None"})  # of max_model_len: decided later in the log
