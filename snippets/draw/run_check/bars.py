@@ -176,7 +176,6 @@ def bars_figure(drawing: Drawing, name: str, layout: Layout) -> Figure:
         drawn.append(text(min(at, column + room), y, words, "t-small t-limit", "end"))
         y += 6
     for group in drawing.groups:
-        top = y
         if len(drawing.groups) > 1 or group.title:
             drawn.append(text(0, y + 14, _cut(group.title, "t-strong", width - 4), "t-strong"))
             y += _TITLE
@@ -189,10 +188,10 @@ def bars_figure(drawing: Drawing, name: str, layout: Layout) -> Figure:
                 drawn.append(text(width, y + 12, shown(bar.cache), "t-strong t-kv", "end"))
                 y += 18
             drawn += _bar(drawing, group, bar, column, y, px)
+            if group.limit is not None:  # over each bar alone, so that it crosses no number between them
+                at = column + group.limit * px
+                drawn.append(line(at, y - 3, at, y + _BAR + 3, "s-limit"))
             y += _BAR + _GAP
-        if group.limit is not None:
-            at = column + group.limit * px
-            drawn.append(line(at, top + (_TITLE if group.title else 0) - 2, at, y - _GAP + 3, "s-limit"))
         y += 10
     y, axis = _axis(drawing, column, room, px, y)
     whole = svg(width, y, "".join([*drawn, *axis]), labelled_by=finding_id(name))

@@ -10,6 +10,7 @@ import pytest
 from drawn import collisions, labels
 
 from snippets.draw.figure import LAYOUTS, Layout
+from snippets.draw.place import Box
 from snippets.draw.run_check.bars import Bar, Drawing, Group, Part, bars_figure
 from snippets.draw.run_check.standalone import LIGHT, standalone
 from snippets.units import GIB
@@ -107,3 +108,14 @@ def test_colours_of_a_saved_drawing_are_the_sites() -> None:
 def test_what_is_no_drawing_is_not_saved() -> None:
     with pytest.raises(ValueError, match="no drawing to save"):
         standalone("", "", "")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_line_of_the_limit_crosses_no_label(layout: Layout) -> None:
+    svg = bars_figure(CASES["four starts"], "x", layout).svg
+    lines = [one for one in ElementTree.fromstring(svg).iter() if one.get("class") == "s-limit"]
+    assert len(lines) == 8
+    for one in lines:
+        x, y1, y2 = (float(one.get(name, "nan")) for name in ("x1", "y1", "y2"))
+        line = Box(x - 0.5, y1, x + 0.5, y2)
+        assert [label.words for label in labels(svg) if label.box.overlaps(line)] == []
