@@ -295,10 +295,10 @@ run_lab() {
     # A minute in which Ctrl-C keeps the box; AutoDL's shutdown takes no arguments.
     [ -z "$OFF" ] || printf 'echo "shutting down in 60 s; Ctrl-C keeps the box"\nsleep 60 && shutdown%s\n' "$(is_autodl || printf ' -h now')"
   } >"$RESULTS/$name.sh"
-  tmux new-session -d -s labs "bash $(printf '%q' "$RESULTS/$name.sh"); exec bash"
+  tmux new-session -d -s labs "bash $(printf '%q' "$RESULTS/$name.sh")"  # it ends with the lab
   say "started in tmux: it goes on when the connection is lost"
   say "  watch:   tmux attach -t labs      (leave it running with Ctrl-B, then D)"
-  say "  or:      tail -f $RESULTS/$name.log"
+  say "  read:    tail -n 40 $RESULTS/$name.log"
   say "  then:    bash $0 pack"
 }
 
