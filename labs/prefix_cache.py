@@ -1031,7 +1031,7 @@ def ask_groups(given: dict[str, Any], tell: Tell) -> dict[str, Any]:
         if (most := sum(-(-len(prompt) // sizes["block_size"]) for prompt in one.prompts)) > room:
             raise Stop(
                 f"the group '{one.name}' fills {most:,} blocks and the cache has {room:,}: lower --prefix-tokens or "
-                "--requests, or raise --gpu-memory-utilization"
+                "--requests, or raise --gpu-memory-utilization (on a CPU VLLM_CPU_KVCACHE_SPACE)"
             )
     ask_group(llm, PromptGroup("", [seeded_tokens("first use of kernels", len(asked[0].prompts[0]))]))
     return {"start_seconds": seconds, "groups": [ask_group(llm, one) for one in asked], **sizes} | {

@@ -171,7 +171,7 @@ def test_prompts_that_do_not_fit_the_cache_are_refused_with_the_flags(
     assert status == 1
     assert err.strip() == (
         "prefix_cache: the group 'same beginning' fills 268 blocks and the cache has 199: lower --prefix-tokens or "
-        "--requests, or raise --gpu-memory-utilization"
+        "--requests, or raise --gpu-memory-utilization (on a CPU VLLM_CPU_KVCACHE_SPACE)"
     )
 
 
