@@ -10,7 +10,12 @@ import pytest
 from lab_runs import CPU, Runs, fake_runs
 from sized_engine import llm_engine
 
+from snippets.catalog.configs import catalog_config
+from snippets.catalog.gpus import gpu
 from snippets.lab_results.schema import faults
+from snippets.planner.answers.right_size import right_size
+from snippets.planner.engine_args import EngineArgs
+from snippets.planner.plan import make_plan
 from snippets.sim.lengths import Request
 from snippets.sim.scheduler import Limits, schedule
 from tools import lab_box
@@ -171,3 +176,18 @@ def test_a_cache_of_another_form_is_refused(runs: Runs, monkeypatch: pytest.Monk
     monkeypatch.setattr("lab_runs.QWEN", {"kv_lora_rank": 512})
     _, _, err = runs("--quick")
     assert "cannot predict Qwen/Qwen2.5-7B-Instruct-AWQ: its cache holds the latent of MLA" in err
+
+
+def test_as_many_as_the_cache_holds_is_what_the_planner_says(lab: ModuleType) -> None:
+    args = lab.parser().parse_args([])
+    request = lab.load_of(args)
+    asked = EngineArgs(
+        max_model_len=request.stored_tokens, kv_cache_memory_bytes=args.kv_cache_memory_bytes, usage="llm"
+    )
+    plan = make_plan(catalog_config("qwen2.5-7b-awq"), gpu("rtx-4090"), asked)
+    assert plan.cache and plan.resolved
+    limits = lab.limits_of(lab.QWEN2_5_7B, lab.settings(args)[0][2])
+    assert limits.num_gpu_blocks == plan.cache.num_gpu_blocks
+    fits = right_size(plan.cache, plan.resolved.stages, plan.resolved.limits, 48).fits
+    assert lab.most_without_preemption(request, limits) == fits
+    assert lab.settings(args)[1][2]["max_num_seqs"] == fits
