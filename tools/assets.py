@@ -128,7 +128,7 @@ def licences() -> None:
 
 def copies() -> None:
     """Labs as downloads, decisions as pages."""
-    for lab in sorted((ROOT / "labs").glob("*.py")):
+    for lab in sorted([*(ROOT / "labs").glob("*.py"), *(ROOT / "labs").glob("*.sh")]):
         _write(DOCS / "labs" / lab.name, lab.read_bytes())
     pages = {path.name for path in (ROOT / "adr").glob("*.md")}
     for name in sorted(pages):

@@ -23,7 +23,7 @@ State = dict[Path, float]
 def is_made(path: Path) -> bool:
     """Whether a build writes the file, so that its change is no news."""
     name = path.relative_to(ROOT).as_posix()
-    copied = name.startswith("docs/labs/") and name.endswith(".py")
+    copied = name.startswith("docs/labs/") and name.endswith((".py", ".sh"))
     return copied or name.startswith(("docs/assets/", "docs/decisions/")) or ".pyc" in name
 
 

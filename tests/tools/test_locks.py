@@ -18,8 +18,8 @@ def requirements(lock: Path) -> list[str]:
     return [line for line in lock.read_text().replace("\\\n", " ").splitlines() if line.strip() and line[0] != "#"]
 
 
-def test_there_are_locks_for_the_site_the_tests_and_the_audit() -> None:
-    assert [lock.stem for lock in LOCKS] == ["audit", "site", "test"]
+def test_there_are_locks_for_the_site_the_tests_the_audit_and_the_labs_on_a_cpu() -> None:
+    assert [lock.stem for lock in LOCKS] == ["audit", "labs-cpu", "site", "test"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.name)

@@ -1,0 +1,1 @@
+"""Results that labs write: the form they have, read without any package besides Python's own."""

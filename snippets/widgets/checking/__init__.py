@@ -1,0 +1,1 @@
+"""Parts of the widget that sets a reader's own run beside its prediction."""
