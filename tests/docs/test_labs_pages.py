@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -17,6 +18,7 @@ from tools.lab_box import names
 from tools.lab_results import card_note
 
 ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / os.environ.get("SITE", "site")
 LABS = ROOT / "docs" / "labs"
 FLAGS = json.loads((ROOT / "snippets/planner/command/vllm_flags.json").read_text(encoding="utf-8"))["flags"]
 TAKES = {spelling: takes for *spellings, takes in FLAGS for spelling in spellings}
@@ -124,3 +126,10 @@ def test_steps_on_the_page_about_the_box_are_the_scripts() -> None:
     for line in re.findall(r"autodl\.sh (.*?)(?:`|$)", page, re.MULTILINE):
         before = re.split(r"\b(?:check|setup|run|pack|stop)\b", line)[0]
         assert set(re.findall(r"--[a-z-]+", before)) <= options, line
+
+
+def test_no_table_is_left_as_text() -> None:
+    pages = sorted(SITE.rglob("*.html"))
+    assert pages
+    left = [page for page in pages if re.search(r"<p>[^<]*\|\s*:?-{3}", page.read_text(encoding="utf-8"))]
+    assert left == []
