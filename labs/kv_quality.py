@@ -1126,7 +1126,7 @@ def answer_all(given: dict[str, Any], tell: Tell) -> dict[str, Any]:
     asked, tokenizer = given["asked"], llm.get_tokenizer()
     tell("say", f"  started in {seconds:.0f} s; {asked['prompts']} answers")
     answers = greedy_answers(llm, asked)
-    tell("say", f"  {asked['texts']} texts of {asked['text_tokens']:,} tokens are scored")
+    tell("say", f"  scoring {asked['texts']} x {asked['text_tokens']:,} tokens")
     scores = [score(llm, text_of(tokenizer, asked, i)) for i in range(asked["texts"])]
     hidden = hidden_codes(tokenizer, asked)
     tell("say", f"  {len(hidden)} hidden codes")
