@@ -841,7 +841,9 @@ def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             return " to ".join(map(show, value))
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
+        if isinstance(value, float):
+            return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
+        return f"{value:,}" if isinstance(value, int) else str(value)
 
     return [
         (one["name"], c["invariant"], show(c["predicted"]), show(c["measured"]), "yes" if c["equal"] else "NO")
@@ -1159,7 +1161,12 @@ def run(args: argparse.Namespace) -> int:
                 status = 1
         first = first or record.done(name, model, given, {})
     kept = record.data["settings"]
-    print(f"\n{matrix(kept)}\n\n{table(CHECKS_HEAD, checks_table(kept))}\n\nresult: {args.out}")
+    checks = checks_table(kept)
+    wrong = [row for row in checks if row[-1] == "NO"]
+    print(f"\n{matrix(kept)}\n\n{len(checks) - len(wrong)} of {len(checks)} invariants hold")
+    if wrong:
+        print(table(CHECKS_HEAD, wrong))
+    print(f"result: {args.out}")
     return status
 
 

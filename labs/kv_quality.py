@@ -909,7 +909,9 @@ def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             return " to ".join(map(show, value))
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
+        if isinstance(value, float):
+            return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
+        return f"{value:,}" if isinstance(value, int) else str(value)
 
     return [
         (one["name"], c["invariant"], show(c["predicted"]), show(c["measured"]), "yes" if c["equal"] else "NO")
@@ -1126,7 +1128,7 @@ def answer_all(given: dict[str, Any], tell: Tell) -> dict[str, Any]:
     asked, tokenizer = given["asked"], llm.get_tokenizer()
     tell("say", f"  started in {seconds:.0f} s; {asked['prompts']} answers")
     answers = greedy_answers(llm, asked)
-    tell("say", f"  {asked['texts']} texts of {asked['text_tokens']:,} tokens are scored")
+    tell("say", f"  scoring {asked['texts']} x {asked['text_tokens']:,} tokens")
     scores = [score(llm, text_of(tokenizer, asked, i)) for i in range(asked["texts"])]
     hidden = hidden_codes(tokenizer, asked)
     tell("say", f"  {len(hidden)} hidden codes")

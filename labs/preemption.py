@@ -938,7 +938,9 @@ def checks_table(settings: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             return " to ".join(map(show, value))
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
+        if isinstance(value, float):
+            return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
+        return f"{value:,}" if isinstance(value, int) else str(value)
 
     return [
         (one["name"], c["invariant"], show(c["predicted"]), show(c["measured"]), "yes" if c["equal"] else "NO")

@@ -67,7 +67,9 @@ def shown(value: Any) -> str:
         return "yes" if value else "NO"
     if isinstance(value, list):
         return " to ".join(map(shown, value))
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def run_lab(
