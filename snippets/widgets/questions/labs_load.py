@@ -68,8 +68,8 @@ WORKING = {  # HTML under "Show the answer"
         f"<p><strong>{count(STATIC.steps)}.</strong> A batch lasts as long as its longest answer: "
         f"{' + '.join(map(count, _LONGEST))} = {count(sum(_LONGEST))}. One step more, because the prompts of a batch "
         f"are longer than one step of {count(ROOM)} tokens. Only {percent(STATIC.slot_use(MAX_NUM_SEQS))} of the slots "
-        f"make a token. Without static batches {count(CONTINUOUS.steps)} steps would do, were all requests there at the "
-        "start.</p>"
+        f"make a token. Without static batches {count(CONTINUOUS.steps)} steps would do, were all requests there at "
+        "the start.</p>"
     ),
     PROMPTS_PER_SECOND.name: (
         f"<p><strong>{count(1 / PREFILL_SECONDS, 1)}.</strong> One prompt takes "
