@@ -835,15 +835,32 @@ def check_port(port: int) -> None:
             raise Stop(f"port {port} is taken: end the program that holds it, or pass another --port") from error
 
 
+COMMAND_LINE = """
+from importlib import metadata
+asked = metadata.version
+def version(name):
+    try:
+        return asked(name)
+    except metadata.PackageNotFoundError:
+        return asked(name + "-cpu")
+metadata.version = version
+from vllm.entrypoints.cli.main import main
+main()
+"""
+
+
+def vllm_command(*words: str) -> list[str]:
+    """`vllm WORDS...` with the Python that runs the lab."""
+    return [sys.executable, "-c", COMMAND_LINE, *words]
+
+
 def start_server(model: str, given: dict[str, Any], port: int, log: Path, debug: bool = False) -> Group:
     """`vllm serve`, to be used in a `with` block; returns at once, `wait_until_ready` waits for its answer."""
     import shlex
 
     check_port(port)
     words = shlex.split(serve_command(model, given))[1:]
-    # The console script may not be on PATH when the environment is not activated.
-    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", *words, "--host", "127.0.0.1", "--port", str(port)]
-    return Group(command, log, debug)
+    return Group(vllm_command(*words, "--host", "127.0.0.1", "--port", str(port)), log, debug)
 
 
 def wait_until_ready(server: Group, model: str, port: int, patience: float = 900) -> float:
@@ -1021,10 +1038,10 @@ def bench_command(model: str, port: int, asked: dict[str, Any], folder: str) -> 
         "--result-dir": folder,
         "--result-filename": "result.json",
     }
-    words = [sys.executable, "-m", "vllm.entrypoints.cli.main", "bench", "serve"]
-    words += [str(word) for pair in options.items() for word in pair]
+    words = [str(word) for pair in options.items() for word in pair]
     words += ["--ignore-eos", "--disable-tqdm", "--save-result"]
-    return [*words, "--goodput", f"ttft:{asked['ttft_ms']:g}", f"tpot:{asked['tpot_ms']:g}"]
+    words += ["--goodput", f"ttft:{asked['ttft_ms']:g}", f"tpot:{asked['tpot_ms']:g}"]
+    return vllm_command("bench", "serve", *words)
 
 
 # --- the load ---

