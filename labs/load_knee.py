@@ -842,7 +842,7 @@ def version(name):
     try:
         return asked(name)
     except metadata.PackageNotFoundError:
-        return asked(name + "-cpu")
+        return asked(name + "-cpu") + "+cpu"
 metadata.version = version
 from vllm.entrypoints.cli.main import main
 main()
@@ -961,7 +961,7 @@ def load_seconds_needed(answer_seconds: float) -> float:
 
 
 # --- what is asked for ---
-WARM_UP_REQUESTS = 4
+WARM_UP_REQUESTS = 16
 FAR_BEYOND = 2  # so many rates in a row that were not kept up with end the sweep: each takes longer than the last
 
 

@@ -25,8 +25,8 @@ def check_port(port: int) -> None:
             raise Stop(f"port {port} is taken: end the program that holds it, or pass another --port") from error
 
 
-# Asked for by its module, as the console script may not be on PATH. The command line wants the version of a package
-# `vllm`, and the CPU build's has another name.
+# Run by its module, as the console script may not be on PATH. The command line wants the version of a package `vllm`;
+# the CPU build's has another name, and is told from others by "cpu" in its version.
 COMMAND_LINE = """
 from importlib import metadata
 asked = metadata.version
@@ -34,7 +34,7 @@ def version(name):
     try:
         return asked(name)
     except metadata.PackageNotFoundError:
-        return asked(name + "-cpu")
+        return asked(name + "-cpu") + "+cpu"
 metadata.version = version
 from vllm.entrypoints.cli.main import main
 main()
