@@ -850,8 +850,8 @@ main()
 
 
 def vllm_command(*words: str) -> list[str]:
-    """`vllm WORDS...` with the Python that runs the lab."""
-    return [sys.executable, "-c", COMMAND_LINE, *words]
+    """`vllm WORDS...` with the Python that runs the lab; -u, so that its lines are read as they are printed."""
+    return [sys.executable, "-u", "-c", COMMAND_LINE, *words]
 
 
 def start_server(model: str, given: dict[str, Any], port: int, log: Path, debug: bool = False) -> Group:
@@ -962,6 +962,7 @@ def load_seconds_needed(answer_seconds: float) -> float:
 
 # --- what is asked for ---
 WARM_UP_REQUESTS = 16
+WARM = "Starting main benchmark run"  # what the client prints once they are answered
 FAR_BEYOND = 2  # so many rates in a row that were not kept up with end the sweep: each takes longer than the last
 
 
@@ -1085,7 +1086,8 @@ def load_once(server: Group, args: argparse.Namespace, asked: dict[str, Any]) ->
                 if server.process.poll() is not None:
                     why = server.why_it_ended(args.model)
                     raise Stop(f"the server ended during the load: {why}; its last lines:{last_words(server)}")
-                most = {name: max(value, most[name]) for name, value in gauges(args.port).items()} or most
+                if any(WARM in line for line in client.tail):
+                    most = {name: max(value, most[name]) for name, value in gauges(args.port).items()} or most
         file = Path(folder) / "result.json"
         if client.process.returncode or not file.is_file():
             raise Stop(f"vllm bench serve failed (log: {client.log}); its last lines:{last_words(client)}")
@@ -1252,7 +1254,7 @@ def run(args: argparse.Namespace) -> int:
 def shown_client(args: argparse.Namespace) -> str:
     """The load at the lowest rate as a command that a reader can type."""
     words = bench_command(args.model, args.port, asked_at(min(args.rates), args), ".")
-    return shlex.join(["vllm", *words[3:]])
+    return shlex.join(["vllm", *words[words.index("bench") :]])
 
 
 TASKS: dict[str, Task] = {"box": read_box}

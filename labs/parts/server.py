@@ -42,8 +42,8 @@ main()
 
 
 def vllm_command(*words: str) -> list[str]:
-    """`vllm WORDS...` with the Python that runs the lab."""
-    return [sys.executable, "-c", COMMAND_LINE, *words]
+    """`vllm WORDS...` with the Python that runs the lab; -u, so that its lines are read as they are printed."""
+    return [sys.executable, "-u", "-c", COMMAND_LINE, *words]
 
 
 def start_server(model: str, given: dict[str, Any], port: int, log: Path, debug: bool = False) -> Group:

@@ -73,7 +73,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_a_sweep_finds_the_knee_and_leaves_no_server(run: Any, starts: Path) -> None:
+def test_a_sweep_finds_the_knee_and_leaves_no_server(run: Any, starts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_SERVER", "slow")
     status, out, err = run()
     assert (status, err) == (0, "")
     assert "knee: the server keeps up with 4 requests/s and no longer with 16" in out
@@ -85,6 +86,7 @@ def test_a_sweep_finds_the_knee_and_leaves_no_server(run: Any, starts: Path) -> 
     assert [one["asked"]["num_prompts"] for one in found["settings"]] == [10, 40, 160]
     assert found["settings"][0]["startup_lines"] == ["GPU KV cache size: 18,688 tokens"]
     assert found["settings"][2]["measured"]["mean_in_flight"]["value"] == 8.0  # 5 a second that stay 1.6 s
+    assert found["settings"][2]["measured"]["most_waiting"]["value"] == 7.0
     assert len(starts.read_text().splitlines()) == 1
     assert not alive(int(starts.read_text().split()[0]))
 
@@ -164,7 +166,7 @@ def test_every_option_of_the_client_is_in_the_pinned_parser(lab: ModuleType) -> 
     assert OPTIONS["vllm"] == "0.26.0"
     args = lab.filled_in(lab.parser().parse_args([]))
     words = lab.bench_command("m", 8000, lab.asked_at(4.0, args), "folder")
-    assert words[3:5] == ["bench", "serve"]
+    assert words[4:6] == ["bench", "serve"]
     assert {word for word in words if word.startswith("--")} <= set(OPTIONS["options"])
     assert words[-3:] == ["--goodput", "ttft:500", "tpot:50"]
 
