@@ -835,15 +835,32 @@ def check_port(port: int) -> None:
             raise Stop(f"port {port} is taken: end the program that holds it, or pass another --port") from error
 
 
+COMMAND_LINE = """
+from importlib import metadata
+asked = metadata.version
+def version(name):
+    try:
+        return asked(name)
+    except metadata.PackageNotFoundError:
+        return asked(name + "-cpu") + "+cpu"
+metadata.version = version
+from vllm.entrypoints.cli.main import main
+main()
+"""
+
+
+def vllm_command(*words: str) -> list[str]:
+    """`vllm WORDS...` with the Python that runs the lab; -u, so that its lines are read as they are printed."""
+    return [sys.executable, "-u", "-c", COMMAND_LINE, *words]
+
+
 def start_server(model: str, given: dict[str, Any], port: int, log: Path, debug: bool = False) -> Group:
     """`vllm serve`, to be used in a `with` block; returns at once, `wait_until_ready` waits for its answer."""
     import shlex
 
     check_port(port)
     words = shlex.split(serve_command(model, given))[1:]
-    # The console script may not be on PATH when the environment is not activated.
-    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", *words, "--host", "127.0.0.1", "--port", str(port)]
-    return Group(command, log, debug)
+    return Group(vllm_command(*words, "--host", "127.0.0.1", "--port", str(port)), log, debug)
 
 
 def wait_until_ready(server: Group, model: str, port: int, patience: float = 900) -> float:
@@ -944,7 +961,8 @@ def load_seconds_needed(answer_seconds: float) -> float:
 
 
 # --- what is asked for ---
-WARM_UP_REQUESTS = 4
+WARM_UP_REQUESTS = 16
+WARM = "Starting main benchmark run"  # what the client prints once they are answered
 FAR_BEYOND = 2  # so many rates in a row that were not kept up with end the sweep: each takes longer than the last
 
 
@@ -1021,10 +1039,10 @@ def bench_command(model: str, port: int, asked: dict[str, Any], folder: str) -> 
         "--result-dir": folder,
         "--result-filename": "result.json",
     }
-    words = [sys.executable, "-m", "vllm.entrypoints.cli.main", "bench", "serve"]
-    words += [str(word) for pair in options.items() for word in pair]
+    words = [str(word) for pair in options.items() for word in pair]
     words += ["--ignore-eos", "--disable-tqdm", "--save-result"]
-    return [*words, "--goodput", f"ttft:{asked['ttft_ms']:g}", f"tpot:{asked['tpot_ms']:g}"]
+    words += ["--goodput", f"ttft:{asked['ttft_ms']:g}", f"tpot:{asked['tpot_ms']:g}"]
+    return vllm_command("bench", "serve", *words)
 
 
 # --- the load ---
@@ -1068,7 +1086,8 @@ def load_once(server: Group, args: argparse.Namespace, asked: dict[str, Any]) ->
                 if server.process.poll() is not None:
                     why = server.why_it_ended(args.model)
                     raise Stop(f"the server ended during the load: {why}; its last lines:{last_words(server)}")
-                most = {name: max(value, most[name]) for name, value in gauges(args.port).items()} or most
+                if any(WARM in line for line in client.tail):
+                    most = {name: max(value, most[name]) for name, value in gauges(args.port).items()} or most
         file = Path(folder) / "result.json"
         if client.process.returncode or not file.is_file():
             raise Stop(f"vllm bench serve failed (log: {client.log}); its last lines:{last_words(client)}")
@@ -1235,7 +1254,7 @@ def run(args: argparse.Namespace) -> int:
 def shown_client(args: argparse.Namespace) -> str:
     """The load at the lowest rate as a command that a reader can type."""
     words = bench_command(args.model, args.port, asked_at(min(args.rates), args), ".")
-    return shlex.join(["vllm", *words[3:]])
+    return shlex.join(["vllm", *words[words.index("bench") :]])
 
 
 TASKS: dict[str, Task] = {"box": read_box}

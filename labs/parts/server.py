@@ -25,15 +25,34 @@ def check_port(port: int) -> None:
             raise Stop(f"port {port} is taken: end the program that holds it, or pass another --port") from error
 
 
+# Run by its module, as the console script may not be on PATH. The command line wants the version of a package `vllm`;
+# the CPU build's has another name, and is told from others by "cpu" in its version.
+COMMAND_LINE = """
+from importlib import metadata
+asked = metadata.version
+def version(name):
+    try:
+        return asked(name)
+    except metadata.PackageNotFoundError:
+        return asked(name + "-cpu") + "+cpu"
+metadata.version = version
+from vllm.entrypoints.cli.main import main
+main()
+"""
+
+
+def vllm_command(*words: str) -> list[str]:
+    """`vllm WORDS...` with the Python that runs the lab; -u, so that its lines are read as they are printed."""
+    return [sys.executable, "-u", "-c", COMMAND_LINE, *words]
+
+
 def start_server(model: str, given: dict[str, Any], port: int, log: Path, debug: bool = False) -> Group:
     """`vllm serve`, to be used in a `with` block; returns at once, `wait_until_ready` waits for its answer."""
     import shlex
 
     check_port(port)
     words = shlex.split(serve_command(model, given))[1:]
-    # The console script may not be on PATH when the environment is not activated.
-    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", *words, "--host", "127.0.0.1", "--port", str(port)]
-    return Group(command, log, debug)
+    return Group(vllm_command(*words, "--host", "127.0.0.1", "--port", str(port)), log, debug)
 
 
 def wait_until_ready(server: Group, model: str, port: int, patience: float = 900) -> float:

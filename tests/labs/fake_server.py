@@ -1,7 +1,7 @@
 """A command `vllm` that pretends, for the lab that starts a server and loads it: it answers at most CAPACITY a second.
 
 What it does is said by the variable FAKE_SERVER: nothing special, "no start", "dies" under load, "hang" in the client,
-"none answered", or "client fails".
+"none answered", "client fails", or "slow".
 """
 
 from __future__ import annotations
@@ -32,34 +32,37 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-if sys.argv[1] == "serve":
-    if what == "no start":
-        print("ValueError: No available memory for the cache blocks.", flush=True)
-        sys.exit(1)
-    with open(os.environ["FAKE_STARTS"], "a") as file:
-        print(os.getpid(), *sys.argv[2:], file=file)
-    print("(EngineCore pid=7) INFO 11-30 12:00:00 [kv.py:1] GPU KV cache size: 18,688 tokens", flush=True)
-    HTTPServer(("127.0.0.1", int(given["--port"])), Handler).serve_forever()
-else:
-    if what in ("dies", "hang"):
+def main():
+    if sys.argv[1] == "serve":
+        if what == "no start":
+            print("ValueError: No available memory for the cache blocks.", flush=True)
+            sys.exit(1)
         with open(os.environ["FAKE_STARTS"], "a") as file:
-            print(os.getpid(), "client", file=file)
-        time.sleep(60)
-    if what == "client fails":
-        sys.exit("ValueError: Initial test run failed")
-    sent, prompts = float(given["--request-rate"]), int(given["--num-prompts"])
-    answered = min(sent * 0.99, CAPACITY)
-    seconds = prompts / answered
-    good = answered if sent <= CAPACITY else 0.5
-    found = {f"{kind}_{name}_ms": 100.0 * sent for name in ("ttft", "tpot", "e2el")
-             for kind in ("mean", "median", "p90", "p99")}
-    found |= {"completed": 0 if what == "none answered" else prompts, "failed": 0, "duration": seconds,
-              "request_throughput": answered, "request_goodput": good,
-              "output_throughput": answered * int(given["--random-output-len"]),
-              "total_input_tokens": prompts * int(given["--random-input-len"]),
-              "total_output_tokens": prompts * int(given["--random-output-len"])}
-    with open(given["--result-dir"] + "/" + given["--result-filename"], "w") as file:
-        json.dump(found, file)
+            print(os.getpid(), *sys.argv[2:], file=file)
+        print("(EngineCore pid=7) INFO 11-30 12:00:00 [kv.py:1] GPU KV cache size: 18,688 tokens", flush=True)
+        HTTPServer(("127.0.0.1", int(given["--port"])), Handler).serve_forever()
+    else:
+        print("Starting main benchmark run...", flush=True)
+        if what in ("dies", "hang"):
+            with open(os.environ["FAKE_STARTS"], "a") as file:
+                print(os.getpid(), "client", file=file)
+            time.sleep(60)
+        if what == "client fails":
+            sys.exit("ValueError: Initial test run failed")
+        time.sleep(0.4 if what == "slow" else 0)  # slow: the server is asked what it holds
+        sent, prompts = float(given["--request-rate"]), int(given["--num-prompts"])
+        answered = min(sent * 0.99, CAPACITY)
+        seconds = prompts / answered
+        good = answered if sent <= CAPACITY else 0.5
+        found = {f"{kind}_{name}_ms": 100.0 * sent for name in ("ttft", "tpot", "e2el")
+                 for kind in ("mean", "median", "p90", "p99")}
+        found |= {"completed": 0 if what == "none answered" else prompts, "failed": 0, "duration": seconds,
+                  "request_throughput": answered, "request_goodput": good,
+                  "output_throughput": answered * int(given["--random-output-len"]),
+                  "total_input_tokens": prompts * int(given["--random-input-len"]),
+                  "total_output_tokens": prompts * int(given["--random-output-len"])}
+        with open(given["--result-dir"] + "/" + given["--result-filename"], "w") as file:
+            json.dump(found, file)
 """
 
 

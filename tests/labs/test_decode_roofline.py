@@ -212,9 +212,12 @@ def test_a_step_faster_than_the_peak_allows_and_a_preemption_are_found(engine: T
 
 def test_steps_that_do_not_grow_with_what_they_read_have_no_fit(engine: TimedEngine, runs: Runs) -> None:
     engine.seconds_per_byte = -1e-13
-    out = runs("--quick")[1]
+    status, out, _ = runs("--quick")
+    assert status == 0
     assert "no fit: steps that read more did not take longer" in out
-    assert "bandwidth" not in point(runs, "fit")["measured"]
+    fit = point(runs, "fit")
+    assert "bandwidth" not in fit["measured"]
+    assert "no fit: steps that read more did not take longer" in fit["notes"][1]
 
 
 def test_a_point_that_does_not_fit_the_cache_is_skipped_by_name(engine: TimedEngine, runs: Runs) -> None:

