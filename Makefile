@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium shell firefox browsers oracle oracle-answers bench audit labs-sync labs-cpu labs-gpu policy lock clean
+.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync labs-cpu labs-gpu policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -48,10 +48,6 @@ serve: site
 chromium:
 	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 || tools/install_browser.sh chromium
 
-shell: chromium
-	@command -v chromium-headless-shell >/dev/null 2>&1 || tools/install_browser.sh chromium-headless-shell || \
-		echo "The tests run in the whole Chromium, which takes a third longer."
-
 firefox:
 	@command -v firefox-esr firefox >/dev/null 2>&1 || tools/install_browser.sh firefox-esr
 
@@ -67,7 +63,7 @@ types: $(VENV)/.test node_modules/.installed
 	$(PY) -m mypy
 	npx --no-install tsc --project live
 
-test: $(VENV)/.test site chromium shell firefox lint types
+test: $(VENV)/.test site chromium firefox lint types
 	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # vLLM's own planning code, without a GPU: about 1.7 GB. What can be asked without it is stored, for `make test`.

@@ -12,8 +12,6 @@ from tools import serve
 
 COMMANDS = {
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
-    # The same engine without windows and tabs: its pages need a quarter less of the processor.
-    "chromium-headless-shell": ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"),
     "firefox": ("firefox-esr", "firefox"),
 }
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -92,10 +92,9 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, without its windows."""
+    """The system's Chromium."""
     with sync_playwright() as playwright:
-        program = browsers.find("chromium-headless-shell")
-        launched = playwright.chromium.launch(executable_path=program, args=list(browsers.QUIET))
+        launched = playwright.chromium.launch(executable_path=browsers.find("chromium"), args=list(browsers.QUIET))
         yield launched
         launched.close()
 

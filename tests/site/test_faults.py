@@ -164,6 +164,8 @@ def test_a_start_that_stands_still_can_be_begun_anew(site: str, page: Page) -> N
     page.clock.install()
     page.goto(site + PAGE)
     page.fill(BATCH, "53")
+    while not held:
+        page.wait_for_timeout(20)
     page.clock.run_for(MINUTE_MS)
     until(page, SLOW)
     page.click(TRY_AGAIN)
