@@ -19,7 +19,8 @@ import pytest
 from fake_vllm import FakeVllm, fake_lab
 
 from snippets.lab_results.schema import faults
-from tools import lab_box
+from snippets.load.knee import RatePoint, find_knee, highest_attained
+from tools import lab_box, lab_results
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = json.loads((ROOT / "tests/data/bench_serve_options.json").read_text())
@@ -213,3 +214,23 @@ def test_a_load_too_short_to_judge_by_is_said(lab: ModuleType) -> None:
     assert said[0] == "knee: below 1 requests/s, the lowest rate tried: pass lower --rates"
     # T / (T + 2 s) reaches 0.9 at 18 s
     assert said[2] == ("a load of 10 s is too short to judge by: answers take 2.0 s, so pass --load-seconds 18 or more")
+
+
+def test_the_recorded_sweep_has_its_knee_and_goodput_by_the_sites_own_functions(lab: ModuleType) -> None:
+    kept = lab_results.load("load_knee.cpu")["settings"]
+    values = [{name: found["value"] for name, found in one["measured"].items()} for one in kept]
+    names = ("request_throughput", "request_goodput", "completed", "failed")
+    points = [
+        RatePoint(one["asked"]["request_rate"], *(value[name] for name in names))
+        for one, value in zip(kept, values, strict=True)
+    ]
+    found, best = find_knee(points), highest_attained(points)
+    assert found.kept_up and found.not_kept_up and best
+    assert (
+        f"keeps up with {found.kept_up:g} requests/s and no longer with {found.not_kept_up:g}" in kept[-1]["notes"][0]
+    )
+    assert f"at {best.request_rate:g} requests/s" in kept[-1]["notes"][1]
+    for point, value in zip(points, values, strict=True):
+        # vLLM's duration ends with the last answer, and its last request is sent after num_prompts / rate.
+        assert value["duration"] >= value["completed"] / point.request_rate
+        assert value["request_throughput"] == pytest.approx(value["completed"] / value["duration"], rel=1e-3)
