@@ -4,17 +4,16 @@ PORT ?= 8000
 SITE ?= site
 VENV := .venv
 ORACLE_ENV ?= .cache/oracle
-LABS_CPU_ENV ?= .cache/labs-cpu
 PY := $(VENV)/bin/python
 SOURCES := $(shell find docs snippets live labs adr overrides tools bench -type f \
-	-not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' -not -path 'docs/labs/*.sh' \
+	-not -path docs/_headers -not -path 'docs/assets/*' -not -path 'docs/decisions/*' -not -path 'docs/labs/*.py' \
 	-not -path '*/__pycache__/*' 2>/dev/null) mkdocs.yml Makefile
 export NO_MKDOCS_2_WARNING := 1
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
 FORCE:
-.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync labs-cpu labs-gpu policy lock clean
+.PHONY: help serve site test lint types chromium firefox browsers oracle oracle-answers bench audit labs-sync policy lock clean
 help:
 	@head -n 1 Makefile
 
@@ -86,17 +85,6 @@ bench: $(VENV)/.test site chromium
 audit: $(VENV)/.test node_modules/.installed
 	$(PY) -m tools.audit
 
-# vLLM 0.26.0 on a CPU: about 6 GB. Every lab runs against it with a tiny model, `make labs-cpu LABS="serve_kv kv_knobs"` some.
-$(LABS_CPU_ENV)/.complete: tests/labs/make_cpu_env.sh requirements/labs-cpu.lock
-	PYTHON=$(PYTHON) tests/labs/make_cpu_env.sh $(LABS_CPU_ENV)
-
-labs-cpu: $(VENV)/.site $(LABS_CPU_ENV)/.complete
-	$(PY) -m tools.labs_cpu $(LABS_CPU_ENV)/bin/python $(LABS)
-
-# On a machine with a card, with the Python that has vLLM; `make labs-gpu GPU="--limit-yuan 3 serve_kv"`.
-labs-gpu:
-	PYTHONPATH=. $(PYTHON) -m tools.labs_gpu $(GPU)
-
 labs-sync: $(VENV)/.site
 	$(PY) -m tools.labs_sync
 
@@ -107,7 +95,6 @@ lock:
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/site.in -o requirements/site.lock
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header -c requirements/site.lock requirements/test.in -o requirements/test.lock
 	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header requirements/audit.in -o requirements/audit.lock
-	uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header --override requirements/labs-cpu.overrides requirements/labs-cpu.in -o requirements/labs-cpu.lock
 
 clean:
-	rm -rf site docs/assets docs/decisions docs/labs/*.py docs/labs/*.sh
+	rm -rf site docs/_headers docs/assets docs/decisions docs/labs/*.py

@@ -1,6 +1,5 @@
 // @ts-check
 /** What asks Python at a press, and says beside its button where Python stands. */
-import { filled } from "./controls.mjs";
 import * as python from "./python.mjs";
 
 export class Asking {
@@ -19,7 +18,7 @@ export class Asking {
 
   /** @param {string} key @param {string} [reason] */
   #tell(key, reason = "") {
-    this.#say(key, filled(this.#words()[key] ?? "", { reason }));
+    this.#say(key, (this.#words()[key] ?? "").replace("{reason}", () => reason));
   }
 
   /** The answer, or nothing when there is none that counts; then the reason is said. @param {object} request @returns {Promise<any>} */

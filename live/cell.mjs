@@ -3,10 +3,8 @@
 import { pack, unpack } from "./cell_link.mjs";
 import { CellRun } from "./cell_run.mjs";
 import { keep, kept, keyOf } from "./cell_store.mjs";
-import { filled, setText } from "./controls.mjs";
+import { setText } from "./controls.mjs";
 import { format, parse, write } from "./fragment.mjs";
-import { createEditor as plainEditor } from "./plain_editor.mjs";
-import { copyText } from "./take.mjs";
 
 /** @typedef {import("./editor.mjs").Editor} Editor */
 /** @typedef {"page" | "edit" | "link"} Origin whose code stands in the cell */
@@ -15,10 +13,7 @@ const SAVE_MS = 400; // after the last key
 
 /** @returns {Promise<typeof import("./editor.mjs").createEditor>} */
 const editorMaker = () =>
-  import("./editor.mjs").then(
-    ({ createEditor }) => createEditor,
-    () => plainEditor,
-  );
+  import("./editor.mjs").catch(() => import("./plain_editor.mjs")).then(({ createEditor }) => createEditor);
 
 export class Cell {
   #root;
@@ -44,7 +39,7 @@ export class Cell {
     this.#key = keyOf(root.id); // later the address may be another page's
     this.#block = /** @type {HTMLElement} */ (root.querySelector(".cell-code pre"));
     this.#base = this.#text = root.querySelector(".cell-code code")?.textContent ?? "";
-    this.#run = new CellRun(root, (key, values) => this.#say(key, values));
+    this.#run = new CellRun(root, (key, filled) => this.#say(key, filled));
     for (const button of root.querySelectorAll("button")) button.disabled = false;
     root.addEventListener("click", this);
     addEventListener("hashchange", this);
@@ -75,17 +70,13 @@ export class Cell {
 
   /** @param {string} [does] */
   #pressed(does) {
-    if (does === "run") this.#start();
+    if (does === "run") this.#run.run(this.#text);
     else if (does === "stop") this.#run.stop();
     else if (does === "edit") this.#edit();
     else if (does === "reset") this.#reset();
     else if (does === "undo") this.#undo();
     else if (does === "mine") this.#restoreOwn();
     else if (does === "link") this.#copyLink();
-  }
-
-  #start() {
-    this.#run.run(this.#text, this.#origin === "link");
   }
 
   #restore() {
@@ -134,7 +125,7 @@ export class Cell {
     this.#say("loading");
     const make = await editorMaker();
     const label = this.#root.dataset.label ?? "";
-    const settings = { onChange: (/** @type {string} */ to) => this.#typed(to), onRun: () => this.#start() };
+    const settings = { onChange: (/** @type {string} */ to) => this.#typed(to), onRun: () => this.#run.run(this.#text) };
     const editor = make({ text: this.#text, label, ...settings });
     this.#block.after(editor.element);
     this.#say("idle");
@@ -222,18 +213,19 @@ export class Cell {
     if (code === undefined) return this.#say("long");
     const { id } = this.#root;
     const hash = format({ anchor: id, widgets: new Map([[id, new Map([["code", code]])]]) });
-    await copyText(location.origin + location.pathname + hash, (key) => this.#linked(key, code), "copied", "uncopied");
+    try {
+      await navigator.clipboard.writeText(location.origin + location.pathname + hash);
+      this.#say("copied");
+    } catch {
+      history.replaceState(history.state, "", hash);
+      this.#say("uncopied");
+    }
   }
 
-  /** Where the link was not copied it goes into the address, beside what stands there. @param {string} key @param {string} code */
-  #linked(key, code) {
-    if (key === "uncopied") write(this.#root.id, new Map([["code", code]]));
-    this.#say(key);
-  }
-
-  /** @param {string} key @param {Record<string, string>} [values] */
-  #say(key, values = {}) {
+  /** @param {string} key @param {Record<string, string>} [filled] */
+  #say(key, filled = {}) {
     const status = /** @type {HTMLElement} */ (this.#root.querySelector(".cell-status"));
-    setText(status, filled(status.dataset[key] ?? "", values));
+    const words = status.dataset[key] ?? "";
+    setText(status, Object.entries(filled).reduce((said, [name, text]) => said.replace(`{${name}}`, () => text), words));
   }
 }

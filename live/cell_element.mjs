@@ -1,13 +1,18 @@
 // @ts-check
-/** `<code-cell>`: a block of the page's Python that can be edited and run. */
-import { Cell } from "./cell.mjs";
+/** `<code-cell>`: a block of the page's Python that can be edited and run. What does that is loaded where one stands. */
 
 export class CodeCell extends HTMLElement {
-  /** @type {Cell | undefined} */
+  /** @type {import("./cell.mjs").Cell | undefined} */
   #cell;
 
-  connectedCallback() {
-    this.#cell ??= new Cell(this);
+  async connectedCallback() {
+    try {
+      const { Cell } = await import("./cell.mjs");
+      if (this.isConnected) this.#cell ??= new Cell(this);
+    } catch {
+      const status = /** @type {HTMLElement} */ (this.querySelector(".cell-status"));
+      status.textContent = status.dataset.unloaded ?? "";
+    }
   }
 
   disconnectedCallback() {

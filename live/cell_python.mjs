@@ -1,16 +1,15 @@
 // @ts-check
 /**
  * The page's side of Python for cells: a worker of its own, started at the first need, so that no widget ever waits for
- * a reader's program. One program runs at a time; stopping it ends the worker, and a new one starts at once. So does one
- * after a program that left something behind, or that came with a link.
+ * a reader's program. One program runs at a time; stopping it ends the worker, and a new one starts at once.
  */
 import { blobWorker } from "./blob_worker.mjs";
 import { after } from "./patience.mjs";
 
 /** @typedef {{kind: string, text: string} | {cut: true}} Piece */
-/** @typedef {{error: string, python: string, left: boolean, graded?: {passed: boolean, message: string}}} Result */
+/** @typedef {{error: string, python: string, graded?: {passed: boolean, message: string}}} Result */
 /** @typedef {"waiting" | "starting" | "slow" | "running"} Stage */
-/** @typedef {{source: string, exercise: string, isForeign: boolean, onPiece: (piece: Piece) => void, onStage: (stage: Stage) => void}} Job */
+/** @typedef {{source: string, exercise: string, onPiece: (piece: Piece) => void, onStage: (stage: Stage) => void}} Job */
 /** @typedef {Job & {resolve: (result: Result | undefined) => void, reject: (error: Error) => void, sent: boolean}} Held */
 
 /** A failure of Python itself; `wasReady` tells whether it had been running. */
@@ -23,11 +22,10 @@ export class PythonError extends Error {
 }
 
 const SLOW_S = 20; // from here on a start is called slow; it goes on
-const SILENT_S = 10; // a worker that is ready takes a program at once: this one is dead
 
 /** @type {Worker | undefined} */
 let worker;
-/** Ends the wait for a start, or for the sign that a program runs. */
+/** Ends the wait for a start. */
 let stopWaiting = () => {};
 let isReady = false;
 /** The first one runs. @type {Held[]} */
@@ -41,12 +39,6 @@ function end() {
   for (const job of held) job.sent = false;
 }
 
-/** Another Python, so that the next program finds it ready and as it should be. */
-function renew() {
-  end();
-  start();
-}
-
 /** @param {string} reason */
 function fail(reason) {
   const error = new PythonError(reason, isReady);
@@ -55,26 +47,16 @@ function fail(reason) {
   next();
 }
 
-/** Python is ready and has a program: a worker that the browser ended, or the last program, says nothing. */
-function awaitSign() {
-  stopWaiting();
-  stopWaiting = after(SILENT_S, () => fail(""));
-}
-
 /** @param {any} data */
 function told(data) {
   const [job] = held;
   if (data.ready) {
-    isReady = true;
-    if (job?.sent) awaitSign();
-    else stopWaiting();
-    job?.onStage("running");
-  } else if (data.began) {
     stopWaiting();
+    isReady = true;
+    job?.onStage("running");
   } else if (data.failed !== undefined) fail(String(data.failed));
   else if (data.done && job) {
     held.shift();
-    if (data.done.left || job.isForeign) renew();
     job.resolve(data.done);
     next();
   } else job?.onPiece(data);
@@ -98,7 +80,6 @@ function next() {
   job.sent = true;
   job.onStage(isReady ? "running" : "starting");
   start().postMessage({ source: job.source, exercise: job.exercise });
-  if (isReady) awaitSign();
 }
 
 /**
@@ -121,8 +102,9 @@ export function run(job) {
     if (at < 0) return;
     held.splice(at, 1);
     if (mine.sent) {
-      if (isReady) renew();
-      else end();
+      const wasReady = isReady;
+      end();
+      if (wasReady) start(); // so that the next program finds it ready
     }
     mine.resolve(undefined);
     next();

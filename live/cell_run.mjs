@@ -31,15 +31,14 @@ export class CellRun {
     this.#judge();
   }
 
-  /** @param {string} source @param {boolean} isForeign whether it came with a link */
-  async run(source, isForeign) {
+  /** @param {string} source */
+  async run(source) {
     if (this.#stop) return;
     this.clear();
     this.#mark(true);
     let isCut = false;
     const { result, stop } = python.run({
       source,
-      isForeign,
       exercise: this.#root.dataset.exercise ?? "",
       onStage: (stage) => this.#say(stage),
       onPiece: (piece) => {
@@ -52,8 +51,7 @@ export class CellRun {
       this.#show(await result, isCut);
     } catch (error) {
       const { message, wasReady } = /** @type {python.PythonError} */ (error);
-      const reason = message || this.#words[wasReady ? "unanswered" : "unreachable"] || "";
-      this.#say(wasReady ? "ended" : "failed", { reason });
+      this.#say(wasReady ? "ended" : "failed", { reason: message || (this.#words.unreachable ?? "") });
     }
     this.#output.flush();
     this.#stop = undefined;

@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * Python for cells. Says `{ready: true}` once; runs `{source, exercise}`, says `{began: true}`, `{kind, text}` as the program
- * prints and `{cut: true}` when it prints too much, then `{done: result}`; or `{failed: reason}`, and no more. A result whose `left`
- * is true asks for another Python: the run changed this one, or holds much memory, which WebAssembly never gives back.
+ * Python for cells. Says `{ready: true}` once; runs `{source, exercise}`, says `{kind, text}` as the program prints and
+ * `{cut: true}` when it prints too much, then `{done: result}`; or `{failed: reason}`, and no more.
  */
 import { tell } from "./confine.mjs";
 import { startPython } from "./start.mjs";
@@ -10,7 +9,8 @@ import { startPython } from "./start.mjs";
 // The page starts it from a blob: URL, under the page's policy. Started from its own address it would have none.
 if (location.protocol !== "blob:") throw new Error("Python runs only under the page's policy.");
 
-const MOST_MEMORY = 2 ** 29; // bytes that the next run may find taken
+const MOST_CHARACTERS = 200_000;
+const MOST_LINES = 5_000;
 
 /** What one run may still print. */
 let characters = 0;
@@ -59,12 +59,8 @@ async function start() {
   await library(); // what a reader imports, and every traceback, needs it
   python.setStdout(stream("out"));
   python.setStderr(stream("err"));
-  const { run_cell_json: run, MOST_CHARACTERS, MOST_LINES } = python.pyimport("snippets.cells.run");
-  return {
-    run: /** @type {(source: string, exercise: string) => string} */ (run),
-    most: /** @type {[number, number]} */ ([MOST_CHARACTERS, MOST_LINES]),
-    memory: () => /** @type {number} */ (Reflect.get(python, "_module").HEAP8.length),
-  };
+  const { run_cell_json: run } = python.pyimport("snippets.cells.run");
+  return /** @type {(source: string, exercise: string) => string} */ (run);
 }
 
 /** @param {any} error */
@@ -75,14 +71,11 @@ started.then(() => tell({ ready: true }), failed);
 
 addEventListener("message", async ({ data: { source, exercise } }) => {
   try {
-    const { run, most, memory } = await started;
-    [characters, lines] = most;
-    isCut = false;
-    tell({ began: true });
+    const run = await started;
+    [characters, lines, isCut] = [MOST_CHARACTERS, MOST_LINES, false];
     const { value, ...result } = JSON.parse(run(source, exercise));
     if (value) print("value", `${value}\n`);
-    isCut = true; // what prints later, from a timer, is of no run
-    tell({ done: { ...result, left: result.left || memory() > MOST_MEMORY } });
+    tell({ done: result });
   } catch (error) {
     failed(error); // a reader's error is a result: this one ended Python, or is ours
   }

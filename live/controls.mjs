@@ -15,9 +15,6 @@ export function setText(element, text) {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
-/** A sentence with each gap `{name}` filled; a gap without a value stays. @param {string} words @param {Record<string, string>} values */
-export const filled = (words, values) => words.replace(/\{(\w+)\}/g, (gap, name) => values[name] ?? gap);
-
 /** One control. Its kinds say how text gets in and out. */
 export class Control {
   /** @param {HTMLElement} root */

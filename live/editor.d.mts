@@ -1,4 +1,4 @@
-/** The code editor, made from live/editor/ by tools/modules.py; loaded when somebody edits. */
+/** The code editor, made from live/editor/ by tools/editor.py; loaded when somebody edits. */
 export interface Editor {
   readonly element: HTMLElement;
   /** Put another text in, as one step that can be undone. */

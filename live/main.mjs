@@ -10,11 +10,6 @@ import { start as startTerms } from "./terms.mjs";
 import { start as startTheme } from "./theme.mjs";
 import { ServingWidget } from "./widget.mjs";
 
-// For tests, and for who looks behind a page with the browser's tools.
-export { fill } from "./parts.mjs";
-export { askText } from "./python.mjs";
-export { drawing } from "./results.mjs";
-
 customElements.define("serving-widget", ServingWidget);
 customElements.define("predict-question", PredictQuestion);
 customElements.define("code-cell", CodeCell);

@@ -1,6 +1,6 @@
 // @ts-check
 /** `<offline-copy>`: says whether the site is kept in this browser, keeps it, and takes it away again. */
-import { filled, setText } from "./controls.mjs";
+import { setText } from "./controls.mjs";
 import { NAME, isPossible, keep, refuse, registered, remove } from "./offline.mjs";
 
 /** @typedef {{have: number, of: number} | {failed: string, reason: string}} Told by the service worker */
@@ -69,7 +69,7 @@ export class OfflineCopy extends HTMLElement {
     this.dataset.state = state;
     this.#bar.hidden = state !== "fetching";
     const line = /** @type {HTMLElement} */ (this.querySelector("[role=status]"));
-    const said = filled(line.dataset[state] ?? "", { reason });
+    const said = (line.dataset[state] ?? "").replace("{reason}", () => reason);
     if (line.textContent !== said) setText(line, said);
   }
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** What a widget says of itself: whether Python is there, what is refused, what was copied. Its words are Python's. */
-import { filled, setText } from "./controls.mjs";
+import { setText } from "./controls.mjs";
 import * as python from "./python.mjs";
 
 export class Status {
@@ -18,9 +18,10 @@ export class Status {
     return /** @type {HTMLElement} */ (this.#root.querySelector(".widget-status"));
   }
 
-  /** One of its sentences. @param {string} key @param {Record<string, string>} [values] */
-  #words(key, values = {}) {
-    return filled(this.#line.dataset[key] ?? "", values);
+  /** One of its sentences. @param {string} key @param {Record<string, string>} [filled] */
+  #words(key, filled = {}) {
+    const found = this.#line.dataset[key] ?? "";
+    return Object.entries(filled).reduce((said, [name, text]) => said.replace(`{${name}}`, () => text), found);
   }
 
   /** What stands for a value that is nothing. */
@@ -28,9 +29,9 @@ export class Status {
     return this.#words("empty");
   }
 
-  /** Say what was just done. @param {string} key @param {Record<string, string>} [values] */
-  say(key, values = {}) {
-    this.#said = this.#words(key, values);
+  /** Say what was just done. @param {string} key @param {Record<string, string>} [filled] */
+  say(key, filled = {}) {
+    this.#said = this.#words(key, filled);
     setText(this.#line, this.#said);
   }
 
@@ -48,10 +49,10 @@ export class Status {
     const isRefused = shown === "ready" && this.#root.hasAttribute("data-refused");
     const why = broken || reason || this.#words("unreachable");
     const isLate = shown === "ready" && this.#root.hasAttribute("data-waiting");
-    const values = { reason: why, settings: isRefused ? standing() : "" };
+    const filled = { reason: why, settings: isRefused ? standing() : "" };
     const refused = this.#root.hasAttribute("data-unknown") ? "unknown" : "refused";
     const done = shown === "ready" && !isRefused ? this.#said : "";
-    const words = this.#words(isRefused ? refused : said, values);
+    const words = this.#words(isRefused ? refused : said, filled);
     setText(this.#line, isLate ? this.#words("computing") : done || words);
     const retry = /** @type {HTMLElement} */ (this.#root.querySelector("[data-tool=retry]"));
     const hasNothing = phase !== "failed" && phase !== "slow";

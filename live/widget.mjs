@@ -139,7 +139,7 @@ export class ServingWidget extends HTMLElement {
     const { values, action, tool, copy, file, goto } = button.dataset;
     const playing = this.#actions.isPlayer(button);
     /** @type {import("./take.mjs").Say} */
-    const say = (key, values) => this.#status.say(key, values);
+    const say = (key, filled) => this.#status.say(key, filled);
     this.#wanted = undefined;
     this.#pause();
     this.#landing.from(values ? button : undefined);
@@ -197,14 +197,8 @@ export class ServingWidget extends HTMLElement {
 
   /** @param {string} file */
   async #save(file) {
-    try {
-      const made = await python.ask({ widget: this.name, state: this.#typed, kept: this.#accepted, file });
-      this.#broken = made.failed ?? "";
-      this.#showStatus();
-      if (made.failed === undefined) save(made, (key, values) => this.#status.say(key, values));
-    } catch {
-      this.#showStatus(); // the phase says why
-    }
+    const made = await python.ask({ widget: this.name, state: this.#typed, kept: this.#accepted, file });
+    if (made.failed === undefined) save(made, (key, filled) => this.#status.say(key, filled));
   }
 
   #changed() {

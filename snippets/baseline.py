@@ -6,7 +6,6 @@ start-up logs, a range. It is stated here without the planner's steps, so that a
 
 from __future__ import annotations
 
-from snippets import decode_step
 from snippets.catalog.gpus import gpu
 from snippets.catalog.models import model
 from snippets.kv_shapes import KVShape
@@ -20,7 +19,6 @@ from snippets.units import GIB
 
 CARD = gpu("rtx-4090")
 VISIBLE_BYTES = CARD.visible_bytes  # 23.64 GiB
-BYTES_PER_SECOND = round(CARD.bytes_per_second)  # the data sheet's peak, 1,008 GB/s
 UTILIZATION = budget.GPU_MEMORY_UTILIZATION  # 0.92
 REQUESTED_BYTES = budget.requested_bytes(VISIBLE_BYTES, UTILIZATION)
 
@@ -31,10 +29,6 @@ WEIGHTS_BYTES = published_weight_bytes(MODEL)  # 15,231,233,024
 AWQ_MODEL = model("qwen2.5-7b-awq")
 AWQ_WEIGHTS_BYTES = published_weight_bytes(AWQ_MODEL)  # counted: 5.571 GB = 5.188 GiB
 AWQ_LOADED_BYTES = round(5.20 * GIB)  # as loaded: vLLM printed 5.20 GiB for a 4-bit Qwen2.5-7B (vllm issue 13882)
-
-# What one decode step reads of the weights: all but the input embedding, of which a token needs one row.
-WEIGHTS_READ_BYTES = decode_step.weights_read_bytes(MODEL)
-AWQ_WEIGHTS_READ_BYTES = decode_step.weights_read_bytes(AWQ_MODEL)
 
 
 def estimated_other(max_num_batched_tokens: int = budget.SERVER_DEFAULTS.max_num_batched_tokens) -> Range:

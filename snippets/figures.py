@@ -5,7 +5,7 @@ An expression may use
   (kv_bytes_per_token, kv_bytes, QWEN2_5_7B, …), by its bare name; where both have one, as with gib, the formatter wins;
 - the other modules by their own name, so that no two functions can be confused: `baseline.sequences()`,
   `decode_step.kv_share(…)`, `kv_shapes.kv_bytes(…)`, `parameters.…`, `throughput.…`, `budget.…`, `blocks.…`,
-  `allocation.…`, `evidence_table.…`, `number_formats.…`;
+  `allocation.…`, `evidence_table.…`;
 - `shape(key)`, `mha(key)` and `weights(key)`: a catalog model's KV shape, the same with MHA, and its weights' bytes;
 - `model(key)` and `gpu(key)` from the catalog, `KVShape.of(model(key))`, `count_parameters`, `weight_bytes`.
 """
@@ -16,7 +16,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from snippets import baseline, decode_step, kv_cache_size, kv_shapes, number_formats, parameters, throughput, units
+from snippets import baseline, decode_step, kv_cache_size, kv_shapes, parameters, throughput, units
 from snippets.catalog.gpus import gpu
 from snippets.catalog.models import model
 from snippets.draw import attention_work
@@ -31,7 +31,7 @@ _SEPARATOR = " = "
 _BY_BARE_NAME = (kv_cache_size, units)  # later ones win
 _BY_MODULE_NAME = (
     *(allocation, attention_work, baseline, blocks, budget, decode_step, evidence_table, kv_shapes, parameters),
-    *(number_formats, throughput),
+    throughput,
 )
 _ALSO = (model, gpu, KVShape, count_parameters, weight_bytes)
 

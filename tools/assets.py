@@ -9,11 +9,10 @@ import gzip
 import hashlib
 import io
 import json
-import re
 import zipfile
 from pathlib import Path
 
-from tools import fonts, kept, modules, planner_pyz, snapshot
+from tools import editor, fonts, kept, planner_pyz, policy, snapshot
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -67,15 +66,6 @@ def packed_wasm() -> bytes:
     return kept.one("wasm", kept.digest(whole), lambda: gzip.compress(whole, 9, mtime=0))
 
 
-def with_snapshot(paths: str, checked: object) -> str:
-    """The text of paths.mjs with another snapshot, or with None. Raises ValueError when it names none, or several."""
-    line = f"export const SNAPSHOT = {json.dumps(checked)};"
-    changed, found = re.subn(r"(?m)^export const SNAPSHOT = .*$", lambda _: line, paths)
-    if found != 1:
-        raise ValueError(f"paths.mjs names {found} snapshots, not one")
-    return changed
-
-
 def live(pyodide_folder: str, quick: bool) -> bool:
     """The browser modules, what Python starts from, named by hash, and where they find each other.
 
@@ -83,20 +73,21 @@ def live(pyodide_folder: str, quick: bool) -> bool:
     """
     archive = snippets_archive()
     memory = None if quick and not snapshot.is_kept(archive) else snapshot.snapshot(archive)
-    name = f"snippets-{kept.short(archive)}.zip"
+    name = f"snippets-{hashlib.sha256(archive).hexdigest()[:12]}.zip"
     wasm = packed_wasm()
-    wasm_name = f"packed-{kept.short(wasm)}.wasm"
+    wasm_name = f"packed-{hashlib.sha256(wasm).hexdigest()[:12]}.wasm"
     starts = {name: archive, "empty.zip": EMPTY_ZIP, wasm_name: wasm}
     beside = "../python/"
     checked = None
     if memory:
         starts[memory.name] = memory.packed
-        checked = memory.told
+        checked = {"name": beside + memory.name, "integrity": memory.integrity, "bytes": memory.memory_bytes}
     _fill(ASSETS / "python", starts)
     paths = {"PYODIDE": f"../{pyodide_folder}/", "EMPTY": f"{beside}empty.zip", "SNIPPETS": beside + name}
     python = {"SNAPSHOT": checked, "LOCK": snapshot.lock(), "WASM": beside + wasm_name}
     text = "".join(f"export const {key} = {json.dumps(value)};\n" for key, value in {**paths, **python}.items())
-    _fill(ASSETS / "live", modules.bundles() | {"paths.mjs": text.encode()})
+    modules = {module.name: module.read_bytes() for module in sorted((ROOT / "live").glob("*.mjs"))}
+    _fill(ASSETS / "live", modules | {"paths.mjs": text.encode(), "editor.mjs": editor.bundle()})
     return memory is not None
 
 
@@ -128,7 +119,7 @@ def licences() -> None:
 
 def copies() -> None:
     """Labs as downloads, decisions as pages."""
-    for lab in sorted([*(ROOT / "labs").glob("*.py"), *(ROOT / "labs").glob("*.sh")]):
+    for lab in sorted((ROOT / "labs").glob("*.py")):
         _write(DOCS / "labs" / lab.name, lab.read_bytes())
     pages = {path.name for path in (ROOT / "adr").glob("*.md")}
     for name in sorted(pages):
@@ -152,6 +143,7 @@ def main(quick: bool = False) -> bool:
     font_files()
     licences()
     _write(ASSETS / "planner.pyz", planner())
+    _write(DOCS / "_headers", policy.headers_file().encode())
     copies()
     return whole
 

@@ -10,10 +10,7 @@ from pathlib import Path
 
 from tools import serve
 
-COMMANDS = {
-    "chromium": ("chromium", "chromium-browser", "google-chrome"),
-    "firefox": ("firefox-esr", "firefox"),
-}
+COMMANDS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync")  # fmt: skip
 

@@ -13,13 +13,13 @@ from typing import Any
 from pymdownx.superfences import SuperFencesException, highlight_validator
 
 from snippets.cells.exercise import Exercise, exercise
-from snippets.cells.run import MOST_CHARACTERS, MOST_LINES
 from snippets.widgets.html import WORDS as WIDGET_WORDS
 from snippets.widgets.markup import tag, text
 
 OURS = ("live", "exercise")
 WORDS = {
     "idle": "Runs in your browser",
+    "unloaded": "The scripts that run it did not load; reload the page to try again.",
     "loading": "Loading the editor…",
     "waiting": "Waits for the cell that is running",
     "starting": WIDGET_WORDS["starting"],
@@ -32,8 +32,7 @@ WORDS = {
     "ended": "Python itself ended: {reason}. Run starts it anew.",
     "failed": "Python could not start: {reason}. Run tries again.",
     "unreachable": WIDGET_WORDS["unreachable"],
-    "unanswered": "it does not answer",
-    "cut": f"[More than {MOST_LINES:,} lines or {MOST_CHARACTERS:,} characters: what follows is not shown.]",
+    "cut": "[More than 5,000 lines or 200,000 characters: what follows is not shown.]",
     "flooded": "It prints more than is shown. Stop ends it.",
     "reset": "The page's code is back",
     "unkept": "This browser keeps no edits here: they are gone when you leave. A link can hold them.",

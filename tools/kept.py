@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import shutil
@@ -23,16 +22,6 @@ def digest(*parts: bytes) -> str:
     return whole.hexdigest()[:16]
 
 
-def short(content: bytes) -> str:
-    """Twelve hex digits for the name of a published file."""
-    return hashlib.sha256(content).hexdigest()[:12]
-
-
-def integrity(content: bytes) -> str:
-    """The hash as `fetch`, `integrity` and a policy take it."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
-
-
 def files_in(places: Iterable[str], root: Path = ROOT) -> list[Path]:
     """Files under these folders, and these files, in order; without what Python writes beside its sources."""
     found = [
@@ -48,12 +37,10 @@ def digest_of(files: Iterable[Path], root: Path = ROOT) -> str:
 
 
 def kept(target: Path, make: Callable[[], bytes]) -> bytes:
-    """The bytes that a file of the cache holds; made when there is none. A build that dies leaves no half of it, and
-    two that make the same at once do not meet.
-    """
+    """The bytes that a file of the cache holds; made when there is none. A build that dies leaves no half of it."""
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
-        new = target.with_name(f"{target.name}.{os.getpid()}.new")
+        new = target.with_name(f"{target.name}.new")
         new.write_bytes(make())
         new.replace(target)
     return target.read_bytes()
@@ -78,15 +65,7 @@ def folder(kind: str, key: str) -> Path:
 
 def only_newest(folder: Path, number: int) -> None:
     """Forget all but the entries of a folder that were used last."""
-
-    def used(path: Path) -> float:
-        """When; never, if another build has forgotten it meanwhile."""
-        try:
-            return path.stat().st_mtime
-        except FileNotFoundError:
-            return 0.0
-
-    entries = sorted(folder.iterdir(), key=used, reverse=True) if folder.exists() else []
+    entries = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True) if folder.exists() else []
     for old in entries[number:]:
         if old.is_dir():
             shutil.rmtree(old, ignore_errors=True)

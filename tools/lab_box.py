@@ -152,19 +152,16 @@ def command_block(name: str) -> str:
 
 
 def settings_tabs(name: str) -> str:
-    """Markdown: the last of the lab's settings as Python and as `vllm serve`, made by the lab's own functions."""
+    """Markdown: the lab's settings as Python and as `vllm serve`, made by the lab's own functions."""
     made = module(name)
     args = made.parser().parse_args([])
-    _, model, given = made.settings(args)[-1]
-    # A lab that asks nothing still shows how.
-    question, tokens = getattr(args, "question", "What is a KV cache?"), getattr(args, "max_tokens", 64)
-    lines = "".join(f"    {key}={value!r},\n" for key, value in {"model": model, **given}.items())
+    lines = "".join(f"    {key}={value!r},\n" for key, value in {"model": args.model, **made.engine_args(args)}.items())
     python = (
         f"from vllm import LLM, SamplingParams\n\nllm = LLM(\n{lines})\n"
-        f'messages = [{{"role": "user", "content": "{question}"}}]\n'
-        f"output = llm.chat(messages, SamplingParams(max_tokens={tokens}, temperature=0))[0]\n"
+        f'messages = [{{"role": "user", "content": "{args.question}"}}]\n'
+        f"output = llm.chat(messages, SamplingParams(max_tokens={args.max_tokens}, temperature=0))[0]\n"
         "print(output.outputs[0].text)"
     ).replace("'", '"')
-    serve = made.serve_command(model, given).replace(" --", " \\\n    --")
+    serve = made.serve_command(args).replace(" --", " \\\n    --")
     tabs = (("Python", _code("python", python)), ("vllm serve", _code("bash", serve)))
     return "\n\n".join(f'=== "{title}"\n\n' + re.sub(r"^(?=.)", "    ", body, flags=re.M) for title, body in tabs)

@@ -1,4 +1,4 @@
-"""Copy named definitions from snippets/ and labs/parts/ into the labs, between marks, so that a lab runs as one file.
+"""Copy named definitions from snippets/ into the labs, between marks, so that a lab runs as one file.
 
 A lab holds these lines; what stands between the second and the last is replaced. Imports stay the lab's own.
 
@@ -6,7 +6,6 @@ A lab holds these lines; what stands between the second and the last is replaced
     # copied: name, name
     # --- end of snippets/FILE.py ---
 
-With `# copied: all` every definition of the file is copied.
 With `# computed: name, name` the lab gets the whole number that the name stands for, not how it is worked out.
 """
 
@@ -22,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LABS = ROOT / "labs"
 BLOCK = re.compile(
-    r"^(?P<start># --- generated from (?P<file>(?:snippets|labs/parts)/\S+\.py) by make labs-sync: do not edit ---\n"
+    r"^(?P<start># --- generated from (?P<file>snippets/\S+\.py) by make labs-sync: do not edit ---\n"
     r"(?P<names>(?:# (?P<how>copied|computed): [^\n]*\n)(?:# (?P=how): [^\n]*\n)*))"
     r"(?P<body>.*?)"
     r"^(?P<end># --- end of (?P=file) ---\n)",
@@ -47,9 +46,8 @@ def definitions(source: str, names: list[str], file: str) -> str:
     """The text of the named top-level definitions, in the order of the file, with the blank lines that follow."""
     lines = source.splitlines()
     parts: list[tuple[bool, str]] = []
-    body = ast.parse(source).body
-    missing = set().union(*map(_defined, body)) if names == ["all"] else set(names)
-    for node in body:
+    missing = set(names)
+    for node in ast.parse(source).body:
         if found := _defined(node) & missing:
             missing -= found
             block = isinstance(node, ast.FunctionDef | ast.ClassDef)

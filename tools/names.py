@@ -1,8 +1,7 @@
 """Published names that hold a hash of the content, so that a browser may keep the files for ever; the site's hook.
 
 The modules of docs/assets/live/ find each other by name, so their folder carries the hash: assets/live-HASH/. The style
-sheets become one file in the order of mkdocs.yml: assets/site-HASH.css. Fonts are renamed there
-too; overrides/main.html asks for `config.extra.fonts`.
+sheets become one file in the order of mkdocs.yml: assets/site-HASH.css.
 """
 
 from __future__ import annotations
@@ -16,14 +15,6 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 LIVE = "assets/live/"
-FONTS = "assets/fonts/"
-
-
-def replaced_once(text: str, old: str, new: str, what: str) -> str:
-    """The text with one change. Raises ValueError when the place is not there exactly once."""
-    if text.count(old) != 1:
-        raise ValueError(f"`{old}` stands {text.count(old)} times in {what}, not once")
-    return text.replace(old, new)
 
 
 def short_hash(parts: Iterable[tuple[str, bytes]]) -> str:
@@ -43,17 +34,7 @@ def live_folder(files: Files) -> str:
     return folder
 
 
-def fonts(files: Files) -> dict[str, str]:
-    """Give each font its name with a hash, and return those by their old paths."""
-    renamed = {}
-    for file in files:
-        if file.src_uri.startswith(FONTS) and file.src_uri.endswith(".woff2"):
-            stem = file.src_uri.removesuffix(".woff2")
-            file.dest_uri = renamed[file.src_uri] = f"{stem}-{short_hash([('', file.content_bytes)])}.woff2"
-    return renamed
-
-
-def one_sheet(paths: list[str], renamed: dict[str, str], files: Files, config: MkDocsConfig) -> str:
+def one_sheet(paths: list[str], files: Files, config: MkDocsConfig) -> str:
     """Put one style sheet in the place of all, and return its path. Both lie one folder deep, so `url()` holds."""
     texts = []
     for path in paths:
@@ -63,8 +44,6 @@ def one_sheet(paths: list[str], renamed: dict[str, str], files: Files, config: M
         texts.append(file.content_bytes)
         files.remove(file)
     whole = b"".join(texts)
-    for old, new in renamed.items():
-        whole = replaced_once(whole.decode(), f"url(../{old})", f"url(../{new})", "the style sheets").encode()
     path = f"assets/site-{short_hash([('', whole)])}.css"
     files.append(File.generated(config, path, content=whole))
     return path
@@ -76,6 +55,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for script in config.extra_javascript:
         assert isinstance(script, ExtraScriptValue)
         script.path = script.path.replace(LIVE, folder)
-    config.extra["fonts"] = fonts(files)
-    config.extra_css = [one_sheet(config.extra_css, config.extra["fonts"], files, config)]
+    config.extra_css = [one_sheet(config.extra_css, files, config)]
     return files

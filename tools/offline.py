@@ -4,6 +4,8 @@ reader's browser keeps; a hook of the site.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,6 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 
 from tools import icons, transfer
-from tools.kept import integrity, short
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "live" / "offline" / "service_worker.mjs"
@@ -89,9 +90,9 @@ def kept_files(site: Path) -> dict[str, Kept]:
         if name.startswith(LEFT_OUT_FOLDER):
             continue
         content = file.read_bytes()
-        digest = integrity(content)
+        digest = "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
         path = name.removesuffix("index.html") if file.name == "index.html" else name
-        lasting = transfer.is_lasting(f"/{name}")
+        lasting = "immutable" in transfer.cache_control(f"/{name}")
         found[path] = Kept("" if name in WRITTEN_BY_HOSTS else digest, len(content), lasting)
     return found
 
@@ -99,7 +100,7 @@ def kept_files(site: Path) -> dict[str, Kept]:
 def worker(files: dict[str, Kept]) -> str:
     """The service worker, with what it keeps above it. Browsers compare its bytes: another build is another worker."""
     said = {path: {"hash": kept.hash, "lasting": kept.lasting} for path, kept in files.items()}
-    build = short(json.dumps(said).encode())
+    build = hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
     head = json.dumps({"id": build, "files": said}, separators=(",", ":"))
     return f"const BUILD = {head};\n{SOURCE.read_text(encoding='utf-8')}"
 

@@ -1,5 +1,4 @@
-"""The pages' Content-Security-Policy, read from mkdocs.yml: as headers for hosts that take them, which is a hook of the
-site, and the hashes in it.
+"""The pages' Content-Security-Policy, read from mkdocs.yml: as headers for hosts that take them, and the hashes in it.
 
 `python -m tools.policy site` prints the hashes of a built site's inline scripts; `--write` puts them into mkdocs.yml.
 """
@@ -7,6 +6,8 @@ site, and the hashes in it.
 from __future__ import annotations
 
 import argparse
+import base64
+import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -15,9 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from mkdocs.config.defaults import MkDocsConfig
-
-from tools import kept, transfer
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "mkdocs.yml"
@@ -60,7 +58,7 @@ def script_hashes(site: Path) -> list[str]:
         parser = _InlineScripts()
         parser.feed(page.read_text(encoding="utf-8"))
         for script in parser.scripts:
-            found.add(kept.integrity(script.encode()))
+            found.add("sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
     return sorted(found)
 
 
@@ -94,29 +92,9 @@ def headers() -> dict[str, str]:
     return {"Content-Security-Policy": f"{content()}; {_FRAMES}", **_OTHER_HEADERS}
 
 
-def lasting(site: Path) -> list[str]:
-    """What of a built site may be kept for ever: whole folders as `/folder/*`, other files one by one."""
-    found = []
-    for folder in sorted(path for path in site.rglob("*") if path.is_dir()):
-        inside = sorted(folder.iterdir())
-        names = [f"/{one.relative_to(site).as_posix()}" for one in inside if one.is_file()]
-        kept_names = [name for name in names if transfer.is_lasting(name)]
-        found += [f"/{folder.relative_to(site).as_posix()}/*"] if len(kept_names) == len(inside) else kept_names
-    return found
-
-
-def headers_file(site: Path) -> str:
+def headers_file() -> str:
     """`_headers`, which Netlify, Cloudflare Pages and others read at the root of a site."""
-    lines = ["/*", *(f"  {name}: {value}" for name, value in headers().items())]
-    for path in lasting(site):
-        lines += [path, f"  Cache-Control: {transfer.FOR_EVER}"]
-    return "\n".join([*lines, ""])
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Called by MkDocs when the site is written."""
-    site = Path(config.site_dir)
-    (site / "_headers").write_text(headers_file(site))
+    return "\n".join(["/*", *(f"  {name}: {value}" for name, value in headers().items()), ""])
 
 
 def nginx() -> str:

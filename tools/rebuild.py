@@ -23,8 +23,8 @@ State = dict[Path, float]
 def is_made(path: Path) -> bool:
     """Whether a build writes the file, so that its change is no news."""
     name = path.relative_to(ROOT).as_posix()
-    copied = name.startswith("docs/labs/") and name.endswith((".py", ".sh"))
-    return copied or name.startswith(("docs/assets/", "docs/decisions/")) or ".pyc" in name
+    copied = name.startswith("docs/labs/") and name.endswith(".py")
+    return copied or name == "docs/_headers" or name.startswith(("docs/assets/", "docs/decisions/")) or ".pyc" in name
 
 
 def state() -> State:

@@ -13,15 +13,15 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 
-from tools.names import replaced_once
-
 AMBIGUOUS = "e=e+s+o.id}return e}"
 TOLD_APART = 'e=e+s+o.id+","}return e}'
 
 
 def mended(worker: str) -> str:
     """The worker's text with the one change. Raises ValueError when the place is not there exactly once."""
-    return replaced_once(worker, AMBIGUOUS, TOLD_APART, "the theme's search worker")
+    if worker.count(AMBIGUOUS) != 1:
+        raise ValueError(f"`{AMBIGUOUS}` stands {worker.count(AMBIGUOUS)} times in the theme's search worker, not once")
+    return worker.replace(AMBIGUOUS, TOLD_APART)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

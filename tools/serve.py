@@ -27,13 +27,7 @@ class Handler(SimpleHTTPRequestHandler):
         ".ipynb": "application/x-ipynb+json",
     }
 
-    protocol_version = "HTTP/1.1"  # a connection serves many requests, as on every host
-    timeout = 60  # seconds that one may stand idle
-    disable_nagle_algorithm = True  # or the body of an answer waits until its head is acknowledged
-
-    def handle_one_request(self) -> None:
-        self._is_found = True  # whatever the request before was
-        super().handle_one_request()
+    _is_found = True
 
     def do_GET(self) -> None:
         # Instant navigation follows only links whose host and port stand in the sitemap.

@@ -5,13 +5,14 @@ Two snapshots of the same sources differ in a few bytes, so the file is named by
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hashlib
 import json
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tools import kept
 
@@ -31,17 +32,12 @@ class Snapshot:
     @property
     def name(self) -> str:
         """File name, by content. No `.gz`: some hosts would unpack such a file on the way."""
-        return f"python-{kept.short(self.packed)}.bin"
+        return f"python-{hashlib.sha256(self.packed).hexdigest()[:12]}.bin"
 
     @property
     def integrity(self) -> str:
         """As `fetch` takes it."""
-        return kept.integrity(self.packed)
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What the page is told of it; `name` as seen from the modules' folder."""
-        return {"name": f"../python/{self.name}", "integrity": self.integrity, "bytes": self.memory_bytes}
+        return "sha256-" + base64.b64encode(hashlib.sha256(self.packed).digest()).decode()
 
 
 def _made_from(archive: bytes) -> str:

@@ -12,7 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 
-from tools.names import replaced_once, short_hash
+from tools.names import short_hash
 
 AT_ONCE = 'document.forms.namedItem("search")?ks():tt'
 # In the theme's short names: Je follows a toggle, g filters, Ee takes the first, b goes on with, Z keeps the answer.
@@ -25,7 +25,9 @@ _SCRIPT = re.compile(r"assets/javascripts/bundle\.[0-9a-f]{8}\.min\.js")
 
 def mended(script: str) -> str:
     """The script's text with the one change. Raises ValueError when the place is not there exactly once."""
-    return replaced_once(script, AT_ONCE, ON_USE, "the theme's script")
+    if script.count(AT_ONCE) != 1:
+        raise ValueError(f"`{AT_ONCE}` stands {script.count(AT_ONCE)} times in the theme's script, not once")
+    return script.replace(AT_ONCE, ON_USE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

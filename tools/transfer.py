@@ -12,22 +12,13 @@ GZIP_LEVEL = 6  # what hosts commonly take
 # A name with a hash or a version in it: what it names will never be another.
 _LASTING = re.compile(
     r"/assets/(?:live-[0-9a-f]{12}/[^/]+|site-[0-9a-f]{12}\.css|python/[a-z.]+-[0-9a-f]{12}\.[a-z]+"
-    r"|pyodide-[0-9.]+/[^/]+|fonts/[a-z-]+-[0-9a-f]{12}\.woff2|stylesheets/[a-z]+\.[0-9a-f]{8}\.min\.css"
-    r"|javascripts/theme-[0-9a-f]{12}\.js)$"
+    r"|pyodide-[0-9.]+/[^/]+|stylesheets/[a-z]+\.[0-9a-f]{8}\.min\.css|javascripts/theme-[0-9a-f]{12}\.js)$"
 )
-
-
-FOR_EVER = "public, max-age=31536000, immutable"
-
-
-def is_lasting(path: str) -> bool:
-    """Whether the name of a file, from the host's root, says what is in it."""
-    return _LASTING.search(path) is not None
 
 
 def cache_control(path: str) -> str:
     """The header for a path of the site: kept for a year, or asked for again each time."""
-    return FOR_EVER if is_lasting(path) else "no-cache"
+    return "public, max-age=31536000, immutable" if _LASTING.search(path) else "no-cache"
 
 
 @lru_cache(maxsize=512)

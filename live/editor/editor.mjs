@@ -7,7 +7,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, Prec } from "@codemirror/state";
-import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 /** The colours of the page's own code. @param {string} name */
@@ -35,9 +35,6 @@ const LOOK = EditorView.theme({
   "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "transparent", outline: "1px dotted var(--fig-limit)" },
 });
 
-/** Marks that turn text around, beyond those that the editor shows as a dot by itself. */
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/;
-
 /** A field of code, reached by Tab: where it scrolls, no other way leads there. */
 const PLAIN = { tabindex: "0", autocapitalize: "off", autocorrect: "off", spellcheck: "false" };
 
@@ -57,7 +54,6 @@ export function createEditor({ text, label, onChange, onRun }) {
       keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
       ...[history(), lineNumbers(), indentOnInput(), bracketMatching(), python(), indentUnit.of("    ")],
       ...[syntaxHighlighting(COLOURS), LOOK],
-      highlightSpecialChars({ addSpecialChars: TURNS }), // code from a link shall not read otherwise than it runs
       EditorView.contentAttributes.of({ "aria-label": label, ...PLAIN }),
       EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
     ],

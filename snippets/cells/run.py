@@ -18,12 +18,8 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from snippets.cells.exercise import exercise, grade
-from snippets.cells.left import watch
 
 FILE = "<cell>"
-# What one run may print on a page; the worker stops there.
-MOST_LINES = 5_000
-MOST_CHARACTERS = 200_000
 NO_INPUT = 'a cell cannot ask for input while it runs; write the value into the code, as in name = "Ada"'
 
 
@@ -80,10 +76,8 @@ def traceback_of(error: BaseException) -> str:
 def run_cell(source: str, exercise_name: str = "") -> dict[str, Any]:
     """Run the source. `error` is a traceback, `value` a repr, both "" for none; `graded` is there for exercises.
 
-    Code that ends with an error, or by `sys.exit`, is not graded. `left` says whether the next run would meet what
-    this one did to Python.
+    Code that ends with an error, or by `sys.exit`, is not graded.
     """
-    is_left = watch()
     module = ModuleType("__main__")
     linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
     result: dict[str, Any] = {"value": "", "error": "", "python": f"Python {platform.python_version()}"}
@@ -100,7 +94,7 @@ def run_cell(source: str, exercise_name: str = "") -> dict[str, Any]:
         else:
             if exercise_name:
                 result["graded"] = grade(exercise(exercise_name), vars(module))
-    return result | {"left": is_left()}
+    return result
 
 
 def run_cell_json(source: str, exercise_name: str) -> str:

@@ -27,7 +27,7 @@ def build(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Build one page, and what its hooks look for, with the site's own configuration."""
     (folder / "docs").mkdir()
     (folder / "docs" / "index.md").write_text(page)
-    for needed in ("stylesheets", "assets/live", "assets/fonts"):
+    for needed in ("stylesheets", "assets/live"):
         (folder / "docs" / needed).parent.mkdir(exist_ok=True)
         (folder / "docs" / needed).symlink_to(ROOT / "docs" / needed)
     config = folder / "mkdocs.yml"
@@ -36,6 +36,7 @@ def build(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "docs_dir": "docs",
         "site_dir": "site",
         "nav": ["index.md"],
+        "extra_css": [],
         "extra_javascript": [],
         "theme": {"custom_dir": str(ROOT / "overrides")},
         "hooks": [str(ROOT / hook) for hook in SETTINGS.get("hooks", [])],

@@ -29,7 +29,7 @@ SPEAKING = sorted(
     if "assets" not in path.parts and "decisions" not in path.parts and path not in DECISIONS
 )
 # A page that compares versions names the others here, with the reason.
-OTHERS: dict[str, set[str]] = {"docs/labs/check-your-run.md": {"0.19.0"}}  # the published log that it opens with
+OTHERS: dict[str, set[str]] = {}
 
 
 def named(path: Path) -> set[str]:

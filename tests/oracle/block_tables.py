@@ -43,22 +43,13 @@ CASES: dict[str, tuple[int, int, list[tuple[int, int]]]] = {
 }  # fmt: skip
 
 
-def scheduler(
-    model: str,
-    block_size: int,
-    num_blocks: int,
-    *,
-    max_num_seqs: int = 64,
-    max_num_batched_tokens: int = 8192,
-    watermark: float = 0.0,
-    enable_prefix_caching: bool = False,
-) -> Any:
+def scheduler(model: str, block_size: int, num_blocks: int) -> Any:
     """The real scheduler over a pool of that size."""
     model_config = ModelConfig(model=model, skip_tokenizer_init=True, dtype="bfloat16", max_model_len=2048)
-    cache = CacheConfig(block_size=block_size, enable_prefix_caching=enable_prefix_caching)
+    cache = CacheConfig(block_size=block_size, enable_prefix_caching=False)
     sched = SchedulerConfig(
-        max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens, max_model_len=2048,
-        enable_chunked_prefill=True, is_encoder_decoder=False, async_scheduling=False, watermark=watermark,
+        max_num_seqs=64, max_num_batched_tokens=8192, max_model_len=2048, enable_chunked_prefill=True,
+        is_encoder_decoder=False, async_scheduling=False,
     )  # fmt: skip
     config = VllmConfig(
         model_config=model_config, cache_config=cache, scheduler_config=sched,
@@ -72,19 +63,6 @@ def scheduler(
     return Scheduler(
         vllm_config=config, kv_cache_config=kv, structured_output_manager=StructuredOutputManager(config),
         block_size=block_size, log_stats=True,
-    )  # fmt: skip
-
-
-def answer(sched: Any, out: Any, requests: dict[str, Any]) -> Any:
-    """What a model would give back for this step: token 1 for every request whose tokens are all computed."""
-    ids = list(out.num_scheduled_tokens)
-    tokens = [[1] if requests[i].num_computed_tokens >= requests[i].num_tokens else [] for i in ids]
-    return sched.update_from_output(
-        out,
-        ModelRunnerOutput(
-            req_ids=ids, req_id_to_index={r: k for k, r in enumerate(ids)}, sampled_token_ids=tokens,
-            logprobs=None, prompt_logprobs_dict={}, pooler_output=[],
-        ),
     )  # fmt: skip
 
 
@@ -113,7 +91,15 @@ def trace(model: str, block_size: int, num_blocks: int, lengths: list[tuple[int,
             changes.append([step, dict(sorted(changed.items(), key=lambda item: int(item[0])))])
         preempted += [[step, int(name)] for name in sorted(out.preempted_req_ids or (), key=int)]
         before = tables
-        answer(sched, out, requests)
+        ids = list(out.num_scheduled_tokens)
+        tokens = [[1] if requests[i].num_computed_tokens >= requests[i].num_tokens else [] for i in ids]
+        sched.update_from_output(
+            out,
+            ModelRunnerOutput(
+                req_ids=ids, req_id_to_index={r: k for k, r in enumerate(ids)}, sampled_token_ids=tokens,
+                logprobs=None, prompt_logprobs_dict={}, pooler_output=[],
+            ),
+        )  # fmt: skip
         step += 1
     return {
         "block_size": block_size, "num_blocks": num_blocks, "requests": lengths,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 from watch import Watch
 
-from tools import assets, snapshot
+from tools import assets
 from tools import browser as browsers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,19 +51,6 @@ def site() -> Iterator[str]:
         yield address
 
 
-def with_samples(archive: bytes) -> bytes:
-    """The archive of snippets/ with the sample widgets in it."""
-    buffer = io.BytesIO(archive)
-    with zipfile.ZipFile(buffer, "a") as opened:
-        for source, target in {
-            "sample_widget.py": "sample.py",
-            "sample_parts.py": "sample_parts.py",
-            "sample_question.py": "questions/sample.py",
-        }.items():
-            opened.writestr(zipfile.ZipInfo(f"snippets/widgets/{target}"), (SHARED / source).read_bytes())
-    return buffer.getvalue()
-
-
 @pytest.fixture(scope="session")
 def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of bare pages with the sample widgets, the site's own scripts, styles and policy, and no theme."""
@@ -77,12 +64,14 @@ def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copytree(SITE / live_folder(), folder / "assets" / "live")
     shutil.copytree(SITE / "assets" / "python", folder / "assets" / "python")
     (folder / "stylesheets").symlink_to(ROOT / "docs" / "stylesheets")
+    paths = folder / "assets" / "live" / "paths.mjs"  # the snapshot knows nothing of the sample widgets
+    paths.write_text(re.sub(r"(?m)^(export const SNAPSHOT) = .*$", r"\1 = null;", paths.read_text()))
     archive = next((folder / "assets" / "python").glob("snippets-*.zip"))
-    archive.write_bytes(with_samples(assets.snippets_archive()))
-    memory = snapshot.snapshot(archive.read_bytes())
-    (archive.parent / memory.name).write_bytes(memory.packed)
-    paths = folder / "assets" / "live" / "paths.mjs"
-    paths.write_text(assets.with_snapshot(paths.read_text(), memory.told))
+    archive.write_bytes(assets.snippets_archive())
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.write(SHARED / "sample_widget.py", "snippets/widgets/sample.py")
+        opened.write(SHARED / "sample_parts.py", "snippets/widgets/sample_parts.py")
+        opened.write(SHARED / "sample_question.py", "snippets/widgets/questions/sample.py")
     policy = (SITE / "index.html").read_text().partition('http-equiv="Content-Security-Policy" content="')[2]
     (folder / "index.html").write_text(page_html(policy.partition('">')[0]))
     (folder / "parts.html").write_text(parts_html(policy.partition('">')[0]))
@@ -193,13 +182,6 @@ def _said(page: Page, expression: str) -> Any:
         if "Execution context was destroyed" in str(error):
             return None
         raise
-
-
-def with_start(page: Page) -> Page:
-    """Let the page's host have live/start.mjs, which the site has only within its workers' modules."""
-    start = ROOT / "live" / "start.mjs"
-    page.context.route("**/start.mjs", lambda route: route.fulfill(path=start, content_type="text/javascript"))
-    return page
 
 
 SWAP = """() => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cell import Cell
 from conftest import Opens, until
 from playwright.sync_api import Route
-from test_pages import AXE, RUN_AXE, prepare
+from test_pages import AXE, RUN_AXE, UNNAMED, prepare
 from watch import Watch
 
 LESSON = "lessons/kv-cache/"
@@ -42,9 +42,9 @@ def test_nothing_moves_when_a_cell_comes_to_life(site: str, opens: Opens, watch:
     heights = "[...document.querySelectorAll('.cell')].map((one) => one.offsetHeight)"
     page = opens.fresh()
     held: list[Route] = []
-    page.context.route("**/main.mjs", lambda route: held.append(route))
-    page.goto(site + LESSON, wait_until="commit")
-    until(page, "document.readyState === 'interactive'", "all of the page is there, and no script of ours")
+    page.context.route("**/cell.mjs", lambda route: held.append(route))
+    page.goto(site + LESSON)
+    until(page, f"{UNNAMED} === 0", "the theme is there")
     while not held:
         page.wait_for_timeout(20)
     before = page.evaluate(heights)

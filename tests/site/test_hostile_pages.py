@@ -10,7 +10,6 @@ import pytest
 from conftest import SITE, Opens, after_the_swap, live, pages, until
 from hostile import JSON, LONG, SHORT
 from playwright.sync_api import Page
-from stranger import stranger
 from watch import Watch
 
 ASKS = re.compile(r"<(serving-widget|predict-question|code-cell)\b")
@@ -92,7 +91,7 @@ FOLLOW = """async (texts) => {
   for (const text of texts) {
     location.hash = '#' + text;
     const coded = encodeURIComponent(text);
-    location.hash = `#${coded}=${coded}:1,x:1&${text}=${text}:${text}`;
+    location.hash = `#${coded}=${coded}:1&${text}=${text}:${text}`;
     await new Promise((go) => setTimeout(go));
     sound('anchor ' + text, document.querySelector('article'));
   }
@@ -162,32 +161,9 @@ def test_five_megabytes_in_the_planners_config_are_refused_and_stay(site: str, o
     live(page)
 
 
-# Each asks for something of its own, so that one that gets through is known.
-ASK_ANOTHER = """async (other) => {
-  const put = (html) => document.querySelector('article').insertAdjacentHTML('beforeend', html);
-  const make = (name, set) => document.head.append(Object.assign(document.createElement(name), set));
-  put(`<img src="${other}img"><video src="${other}video"></video><object data="${other}object"></object>`);
-  make('link', {rel: 'stylesheet', href: other + 'style'});
-  make('link', {rel: 'manifest', href: other + 'manifest'});
-  make('script', {src: other + 'script'});
-  make('base', {href: other});
-  new FontFace('other', `url(${other}font)`).load().catch(() => {});
-  try { new Worker(other + 'worker'); } catch {}
-  navigator.sendBeacon(other + 'beacon');
-  for (const mode of ['cors', 'no-cors']) await fetch(other + 'fetch', {mode}).catch(() => {});
-}"""
-GO_TO_ANOTHER = """(other) => {
-  const put = (html) => document.querySelector('article').insertAdjacentHTML('beforeend', html);
-  put(`<iframe src="${other}frame"></iframe><form id=sent action="${other}form"></form>`);
-  document.querySelector('#sent').requestSubmit();
-}"""
-
-
-def test_a_script_put_into_a_page_does_not_run_and_nothing_asks_another_host(
-    site: str, opens: Opens, watch: Watch
-) -> None:
-    """The policy is the second wall: even text that was inserted as HTML by mistake runs nothing and asks nobody."""
-    watch.expected += ["Content Security Policy", "violates", "javascript:", "404", "asks for"]
+def test_a_script_put_into_a_page_does_not_run(site: str, opens: Opens, watch: Watch) -> None:
+    """The policy is the second wall: even text that was inserted as HTML by mistake runs nothing."""
+    watch.expected += ["Content Security Policy", "violates", "javascript:", "404"]
     page = opens(f"{site}glossary/")
     for html in (
         SHORT["image"],
@@ -205,11 +181,3 @@ def test_a_script_put_into_a_page_does_not_run_and_nothing_asks_another_host(
     }""")
     page.wait_for_timeout(200)
     assert page.evaluate("window.hostile") is None
-    with stranger() as other:
-        page.evaluate(ASK_ANOTHER, other.url)
-        page.wait_for_timeout(200)
-        assert (other.asked, other.connected) == ([], 0)
-        page.evaluate(GO_TO_ANOTHER, other.url)
-        page.wait_for_timeout(200)
-        assert other.asked == []  # for these Chromium connects before it asks the policy, and says nothing
-    assert page.url == f"{site}glossary/" and page.evaluate("document.baseURI") == page.url

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -9,8 +10,8 @@ from conftest import SITE, Opens, live, pages, until
 from playwright.sync_api import Page
 
 from tools import transfer
-from tools.benches.weight import MOST_BYTES
 
+MOST_BYTES = 350_000
 MOST_REQUESTS = 60
 THEME = "!!window.document$"
 SHIFTS = """
@@ -87,3 +88,10 @@ def test_nothing_moves_when_widgets_go_live(path: str, width: int, site: str, op
     live(page)
     page.wait_for_timeout(200)
     assert page.evaluate("shifted") == 0
+
+
+def test_every_request_of_the_weight_is_a_file_of_the_site(site: str, asked: tuple[Page, list[str]]) -> None:
+    page, paths = asked
+    page.goto(site)
+    until(page, THEME)
+    assert all((SITE / Path(unquote(path).lstrip("/"))).exists() for path in paths if path.startswith("/"))

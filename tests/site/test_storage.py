@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cell import Cell
-from conftest import Opens, live, pages, put, until
+from conftest import Opens, pages, until
 from playwright.sync_api import Page
 
 STARTED = "document.querySelector('.md-search__input') && !!window.document$ && !!window.component$"
 NEAR = """() => {
-  for (const element of document.querySelectorAll('serving-widget, predict-question')) {
+  for (const element of document.querySelectorAll('serving-widget, predict-question, run-program')) {
     element.dispatchEvent(new Event('pointerenter'));
   }
   return [...document.querySelectorAll('serving-widget')].every((widget) => widget.dataset.phase === 'ready');
@@ -91,18 +90,3 @@ def test_where_storage_is_denied_full_or_damaged_the_page_works_and_forgets(
     reader.locator(".md-tabs__link").first.click()
     until(reader, "document.querySelector('#how_many_fit')")
     assert reader.evaluate("performance.getEntriesByName('kept').length") == 1  # the theme's navigation works too
-
-
-def test_where_storage_is_denied_a_pasted_text_and_an_edit_are_said_to_be_kept_nowhere(site: str, reader: Page) -> None:
-    reader.add_init_script(DENIED)
-    reader.goto(f"{site}tools/planner/#planner=model:paste")
-    live(reader)
-    put(reader, "#planner-config", "x" * 5_000)
-    note = reader.locator("[data-control=config] .control-kept")
-    assert note.inner_text() == note.get_attribute("data-not-in-tab")
-    reader.goto(f"{site}lessons/kv-cache/")
-    cell = Cell(reader, "kv_cache_size").alive()
-    cell.wait("status", "Runs in your browser")
-    cell.write("print('not kept')")
-    cell.wait("status", "This browser keeps no edits here")
-    assert cell.run() == "not kept\n"

@@ -94,7 +94,7 @@ def test_a_long_text_crosses_once(sample_site: str, opens: Opens) -> None:
 def test_python_that_has_forgotten_a_text_gets_it_again(parts: Page) -> None:
     put(parts, CONFIG, LONG)
     forget = """async () => {
-      const {askText} = await import(new URL('assets/live/main.mjs', location));
+      const {askText} = await import(new URL('assets/live/python.mjs', location));
       for (let n = 0; n < 20; n++) await askText({keep: 'other ' + n, text: 'other'});
     }"""
     parts.evaluate(forget)
@@ -215,16 +215,6 @@ def test_a_file_is_saved_with_what_is_set(parts: Page) -> None:
     assert saved.value.suggested_filename == "keys.txt"
     assert saved.value.path().read_text() == "a\nb"
     until(parts, f"{STATUS} === 'Saved keys.txt'")
-
-
-def test_a_file_that_python_cannot_make_is_told_and_the_next_answer_is_live(parts: Page) -> None:
-    parts.eval_on_selector("[data-file]", "(button) => { button.dataset.file = 'none'; }")
-    parts.click("[data-file]")
-    until(parts, f"{STATUS}.includes('StopIteration')")
-    parts.eval_on_selector("[data-file]", "(button) => { button.dataset.file = 'keys'; }")
-    parts.fill("#sample_parts-length", "2k")
-    settle(parts)
-    assert "StopIteration" not in parts.evaluate(STATUS)
 
 
 def test_a_link_holds_the_text_in_short_and_a_long_one_asks_for_it_again(parts: Page, opens: Opens) -> None:
@@ -382,7 +372,7 @@ def test_nothing_in_a_tree_is_more_than_text(parts: Page) -> None:
     settle(parts)
     assert parts.inner_text(".part-table tbody th") == "<img src=x onerror=alert(1)>"
     made = """async (tree) => {
-      const {fill} = await import(new URL('assets/live/main.mjs', location));
+      const {fill} = await import(new URL('assets/live/parts.mjs', location));
       try { fill(document.createElement('div'), [tree]); } catch (error) { return error.message; }
     }"""
     assert "is no part of a widget" in parts.evaluate(made, ["script", {}, ["1"]])

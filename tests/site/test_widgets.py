@@ -23,7 +23,7 @@ SEED = 7
 RANDOM_STATES = 25
 WRONG = ("", "0", "-1", "1e300", "words", "9" * 400)
 ASK = """async (requests) => {
-  const {askText} = await import(new URL('/main.mjs', location));
+  const {askText} = await import(new URL('/LIVE_FOLDERpython.mjs', location));
   return Promise.all(requests.map(askText));
 }""".replace("LIVE_FOLDER", live_folder())
 # Buttons are off in the built page, and the theme wraps tables to let them scroll.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import SITE, Opens, live, live_folder, with_start
+from conftest import SITE, Opens, live, live_folder
 from playwright.sync_api import Error, Page, Worker
 from stranger import Stranger, stranger
 from watch import Watch
@@ -20,22 +20,7 @@ START = f"""(origin) => import(origin + '{live_folder()}start.mjs').then((start)
   .then(async (started) => {{ await started.library(); self.readers = started.python; }})"""
 # Of the page in the background too, whose font waits to be shown.
 REFUSALS = ["Content Security Policy", "violates", "policy", "Failed to", "WebSocket", "Refused", "preloaded"]
-RUN = f"""([source, url]) => {{
-  readers.globals.set('url', url);
-  readers.globals.set('live', new URL('{live_folder()}', origin).href);
-  return readers.runPythonAsync(source);
-}}"""
-
-OWN_ADDRESS = """
-import asyncio
-from js import Object, Worker
-from pyodide.ffi import to_js
-said = asyncio.get_event_loop().create_future()
-worker = Worker.new(live + 'OURS', to_js({'type': 'module'}, dict_converter=Object.fromEntries))
-worker.onmessage = lambda event: said.done() or said.set_result('open')
-worker.onerror = lambda event: [event.preventDefault(), said.done() or said.set_result('refused')]
-await asyncio.wait_for(said, 60)
-"""
+RUN = "([source, url]) => { readers.globals.set('url', url); return readers.runPythonAsync(source); }"
 
 # What a reader might write. Each says "open" when something came back.
 WAYS = {
@@ -89,11 +74,6 @@ socket = WebSocket.new(url.replace('http', 'ws') + 'socket')
 socket.onopen = lambda event: said.set_result('open')
 socket.onerror = lambda event: said.set_result('refused')
 await asyncio.wait_for(said, 10)
-""",
-    "WebSocketStream": """
-from js import WebSocketStream
-await WebSocketStream.new(url.replace('http', 'ws') + 'stream').opened
-'open'
 """,
     "EventSource": """
 import asyncio
@@ -153,8 +133,16 @@ worker.onmessage = lambda event: said.set_result(event.data)
 worker.onerror = lambda event: said.set_result('refused')
 await asyncio.wait_for(said, 10)
 """,
-    "our worker from its own address": OWN_ADDRESS.replace("OURS", "worker.mjs"),
-    "our cells' worker from its own address": OWN_ADDRESS.replace("OURS", "cell_worker.mjs"),
+    "our worker from its own address": """
+import asyncio
+from js import Object, Worker
+from pyodide.ffi import to_js
+said = asyncio.get_event_loop().create_future()
+worker = Worker.new(OURS, to_js({'type': 'module'}, dict_converter=Object.fromEntries))
+worker.onmessage = lambda event: said.done() or said.set_result('open')
+worker.onerror = lambda event: [event.preventDefault(), said.done() or said.set_result('refused')]
+await asyncio.wait_for(said, 60)
+""",
     "a font": """
 from js import FontFace
 await FontFace.new('stolen', 'url(%sfont.woff2)' % url).load()
@@ -182,7 +170,7 @@ def other_host() -> Iterator[Stranger]:
 @pytest.fixture(scope="module")
 def readers(site: str, opener: Opens) -> Iterator[tuple[Page, Worker]]:
     """The page's worker with a Python in it that runs what a reader writes."""
-    page = with_start(live(opener(site + PAGE)))
+    page = live(opener(site + PAGE))
     opener.opened.remove(page)
     worker = next(worker for worker in page.workers if worker.url.startswith("blob:"))
     worker.evaluate(START, site)
@@ -197,12 +185,13 @@ def test_python_runs_in_one_worker_started_from_a_blob(site: str, opens: Opens) 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_readers_code_reaches_no_other_host(
-    way: str, readers: tuple[Page, Worker], other_host: Stranger, watch: Watch
+    way: str, site: str, readers: tuple[Page, Worker], other_host: Stranger, watch: Watch
 ) -> None:
     watch.expected += REFUSALS
     page, worker = readers
+    source = WAYS[way].replace("OURS", repr(f"{site}{live_folder()}worker.mjs"))
     try:
-        answer = worker.evaluate(RUN, [WAYS[way], other_host.url])
+        answer = worker.evaluate(RUN, [source, other_host.url])
     except Error as error:
         assert "PythonError" in str(error), error  # raised by what was tried: the worker is there still
         answer = "refused"
@@ -240,7 +229,7 @@ def test_without_the_policy_the_other_host_is_reached(
 ) -> None:
     """The counterpart: it is the policy that keeps them, and the other host would have written it down."""
     watch.expected += ["preloaded"]
-    page = with_start(live(opens(site_without_policy + PAGE)))
+    page = live(opens(site_without_policy + PAGE))
     worker = next(worker for worker in page.workers if worker.url.startswith("blob:"))
     worker.evaluate(START, site_without_policy)
     for way in ("fetch", "XMLHttpRequest", "a worker of its own"):

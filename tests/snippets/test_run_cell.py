@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 
 import pytest
 
@@ -61,48 +60,6 @@ def test_a_cell_is_main_with_its_own_names_and_leaves_nothing_behind() -> None:
     assert (sys.modules["__main__"], sys.stdin, sys.stdout) == before
     assert run_cell("import sys\nleft = 1\n__name__, sys.modules['__main__'].left")["value"] == "('__main__', 1)"
     assert "NameError" in error_of("left")
-
-
-LEAVES = {
-    "a builtin": "import builtins; builtins.print = None",
-    "a builtin taken away": "import builtins; del builtins.sorted",
-    "a constant": "import math; math.pi = 3",
-    "ours": "import snippets.cells.exercise as ours; del ours.MOST",
-    "a module taken away": "import sys; del sys.modules['csv']",
-    "another in its place": "import sys; sys.modules['csv'] = sys",
-    "a limit": "import sys; sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
-    "a trace": "import sys; sys.setprofile(lambda *all: None)",
-}
-
-
-@pytest.mark.parametrize("how", LEAVES)
-def test_a_run_that_changes_what_the_next_one_would_meet_says_so(how: str) -> None:
-    real = {name: module for name, module in sys.modules.items() if isinstance(module, ModuleType)}
-    kept = {name: (module, dict(vars(module))) for name, module in real.items()}
-    limit = sys.getrecursionlimit()
-    try:
-        assert run_cell("import csv")["left"] is False
-        assert run_cell(LEAVES[how])["left"] is True
-    finally:
-        sys.setprofile(None)
-        sys.setrecursionlimit(limit)
-        for name, (module, names) in kept.items():
-            sys.modules[name] = module
-            vars(module).update(names)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import wave, sys; sys.kept = 1",
-        "import random, decimal, warnings; random.seed(1); warnings.warn('x')",
-        "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: 'int' = 3\nA()",
-        "def f(): f()\nf()",
-        "import asyncio\nasync def f():\n    asyncio.ensure_future(asyncio.sleep(9))\nasyncio.run(f())",
-    ],
-)
-def test_other_runs_leave_python_as_it_is(source: str) -> None:
-    assert run_cell(source)["left"] is False
 
 
 def test_features_that_look_up_their_own_module_work() -> None:

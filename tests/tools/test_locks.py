@@ -18,8 +18,8 @@ def requirements(lock: Path) -> list[str]:
     return [line for line in lock.read_text().replace("\\\n", " ").splitlines() if line.strip() and line[0] != "#"]
 
 
-def test_there_are_locks_for_the_site_the_tests_the_audit_and_the_labs_on_a_cpu() -> None:
-    assert [lock.stem for lock in LOCKS] == ["audit", "labs-cpu", "site", "test"]
+def test_there_are_locks_for_the_site_the_tests_and_the_audit() -> None:
+    assert [lock.stem for lock in LOCKS] == ["audit", "site", "test"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.name)
@@ -49,11 +49,3 @@ def test_npm_lock_names_no_address_and_hashes_every_package() -> None:
 
 def test_npm_runs_no_package_script_on_install() -> None:
     assert "ignore-scripts=true" in (ROOT / ".npmrc").read_text().splitlines()
-
-
-def test_make_installs_what_the_locks_say_and_nothing_else() -> None:
-    """`npm install` would choose anew; pip without its option takes a lock that lost all its hashes."""
-    told = (ROOT / "Makefile").read_text()
-    installs = re.findall(r"^\t.*(?:pip|npm) (?:install|ci)\b.*$", told, re.M)
-    assert len(installs) == 3
-    assert [one for one in installs if "--require-hashes" not in one and "npm ci" not in one] == []

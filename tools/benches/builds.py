@@ -118,6 +118,7 @@ def kinds_of_builds(folder: Path) -> Iterator[Row]:
 
 def growth(folder: Path) -> Iterator[Row]:
     """Whether twice the pages cost twice the time."""
+    config = (folder / "mkdocs.yml").read_text()
     times = {number: list[float]() for number in SYNTHETIC}
     for number in SYNTHETIC:
         for page in range(number):
@@ -128,6 +129,7 @@ def growth(folder: Path) -> Iterator[Row]:
         for _ in range(RUNS):
             times[number].append(pages(folder))
     shutil.rmtree(folder / "docs" / "synthetic")
+    (folder / "mkdocs.yml").write_text(config)
     none, some, many = (middle(times[number]) for number in SYNTHETIC)
     step = SYNTHETIC[1] - SYNTHETIC[0]
     first, second = ((after - before) / step * 1000 for before, after in ((none, some), (some, many)))

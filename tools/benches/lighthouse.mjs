@@ -11,8 +11,7 @@ import puppeteer from "puppeteer-core";
 const [runs = "1", categories = "", ...addresses] = process.argv.slice(2);
 const { CHROMIUM: executablePath } = process.env;
 const onlyCategories = categories.split(",");
-const isTimed = onlyCategories.includes("performance");
-const throttlingMethod = isTimed ? "simulate" : "provided";
+const throttlingMethod = onlyCategories.includes("performance") ? "simulate" : "provided";
 const METRICS = ["first-contentful-paint", "largest-contentful-paint", "total-blocking-time", "cumulative-layout-shift"];
 // prettier-ignore
 const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -21,15 +20,12 @@ const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
 /** @type {Record<string, Record<string, any[]>>} */
 const found = {};
 
-const launched = () => puppeteer.launch({ executablePath, headless: true, args });
-
-/** @param {string} address @param {import("puppeteer-core").Browser} [shared] */
-async function once(address, shared) {
-  const browser = shared ?? (await launched());
+/** @param {string} address */
+async function once(address) {
+  const browser = await puppeteer.launch({ executablePath, headless: true, args }); // cold each time
   try {
     const port = Number(new URL(browser.wsEndpoint()).port);
-    const how = { onlyCategories, throttlingMethod, disableFullPageScreenshot: true };
-    const result = await lighthouse(address, { port, logLevel: "error", ...how });
+    const result = await lighthouse(address, { port, onlyCategories, throttlingMethod, logLevel: "error" });
     if (!result) throw new Error(`${address}: Lighthouse found nothing`);
     const { lhr } = result;
     if (lhr.runtimeError) throw new Error(`${address}: ${lhr.runtimeError.message}`);
@@ -43,11 +39,9 @@ async function once(address, shared) {
       for (const { id, weight } of auditRefs) if (weight > 0 && (lhr.audits[id]?.score ?? 1) < 1) keep("failed", id);
     }
   } finally {
-    if (!shared) await browser.close();
+    await browser.close();
   }
 }
 
-const shared = isTimed ? undefined : await launched(); // what is timed has a cold browser each time
-for (let run = 0; run < Number(runs); run++) for (const address of addresses) await once(address, shared);
-await shared?.close();
+for (let run = 0; run < Number(runs); run++) for (const address of addresses) await once(address);
 console.log(JSON.stringify(found));

@@ -40,8 +40,8 @@ def provenance() -> str:
 
 
 def _lines(rows: list[Row]) -> Iterator[str]:
-    yield "| what | measured | samples | beside it, in the same run | target |"
-    yield "|---|--:|--:|---|---|"
+    yield "| what | measured | beside it, in the same run | target |"
+    yield "|---|--:|---|---|"
     for row in rows:
         beside = row.beside
         if row.yardstick is not None:
@@ -49,7 +49,7 @@ def _lines(rows: list[Row]) -> Iterator[str]:
             beside = f"{row.beside}: {number(row.yardstick, row.unit)}{share}"
         target = {True: f"{row.target}: met", False: f"{row.target}: **missed**", None: ""}[row.is_met]
         what = f"{row.what} <small>({row.note})</small>" if row.note else row.what
-        yield f"| {what} | {number(row.value, row.unit)} | {row.samples:,} | {beside} | {target} |"
+        yield f"| {what} | {number(row.value, row.unit)} | {beside} | {target} |"
 
 
 def tables() -> str:

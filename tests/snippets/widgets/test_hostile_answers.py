@@ -55,9 +55,11 @@ def view(name: str, state: Mapping[str, str], seen: Sequence[str]) -> dict[str, 
 
 
 def told(name: str, state: Mapping[str, str]) -> str:
-    """What is wrong with an answer, with every section open; empty when nothing is."""
+    """What is wrong with an answer; empty when nothing is. What is accepted is shown with every section open."""
     with ends():
-        answer = view(name, state, [section.name for section in registry.widget(name).sections])
+        answer = view(name, state, [])
+        if not answer.get("errors"):
+            answer = view(name, state, [section.name for section in registry.widget(name).sections])
     said = {where: text[:60] for where, text in state.items()}
     if "failed" in answer:
         return f"{name} {said}: {answer['failed'][:200]}"

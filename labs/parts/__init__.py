@@ -1,1 +1,0 @@
-"""Plumbing that labs share; `make labs-sync` copies it into them. README.md says how."""

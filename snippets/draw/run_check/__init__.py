@@ -1,1 +1,0 @@
-"""A run beside its prediction, drawn, and the drawing as a file of its own."""

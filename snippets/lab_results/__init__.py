@@ -1,1 +1,0 @@
-"""Results that labs write: the form they have, read without any package besides Python's own."""

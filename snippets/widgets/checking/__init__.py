@@ -1,1 +1,0 @@
-"""Parts of the widget that sets a reader's own run beside its prediction."""
