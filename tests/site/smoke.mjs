@@ -5,12 +5,11 @@ import puppeteer from "puppeteer-core";
 
 const [kind, executablePath, site, ...pages] = process.argv.slice(2);
 const PATIENCE_MS = 40_000;
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const browser = await puppeteer.launch({
   browser: kind,
   executablePath,
   headless: true,
-  args: kind === "chrome" ? quiet : [],
+  args: kind === "chrome" ? (process.env.CHROMIUM_FLAGS ?? "").split(" ") : [],
 });
 const page = await browser.newPage();
 await page.setViewport({ width: 1280, height: 800 });

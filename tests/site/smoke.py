@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -49,7 +49,7 @@ def run(kind: str, site: Path) -> Smoke:
             asked.append(urlsplit(self.path).path[1:])
             super().do_GET()
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Noting, directory=str(site)))
+    server = serve.Server(("127.0.0.1", 0), partial(Noting, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/"
     driver = [
@@ -60,7 +60,10 @@ def run(kind: str, site: Path) -> Smoke:
         address,
         *kinds_of_page(site),
     ]
-    with subprocess.Popen(driver, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+    environment = os.environ | {"CHROMIUM_FLAGS": " ".join(browser.QUIET)}
+    with subprocess.Popen(
+        driver, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
         assert running.stdin and running.stdout
         limit = threading.Timer(LIMIT_S, running.kill)
         limit.start()

@@ -3,19 +3,17 @@
  * usage: node tools/benches/lighthouse.mjs RUNS CATEGORIES ADDRESS...
  * Runs Lighthouse (mobile) RUNS times on each address, in turn, and prints one line of JSON for all:
  * {ADDRESS: {CATEGORY: [score, ...], METRIC: [value, ...], failed: [audit, ...]}}.
- * Without performance among the categories, nothing is slowed down. CHROMIUM names the browser.
+ * Without performance among the categories, nothing is slowed down. CHROMIUM names the browser, CHROMIUM_FLAGS how it starts.
  */
 import lighthouse from "lighthouse";
 import puppeteer from "puppeteer-core";
 
 const [runs = "1", categories = "", ...addresses] = process.argv.slice(2);
-const { CHROMIUM: executablePath } = process.env;
+const { CHROMIUM: executablePath, CHROMIUM_FLAGS = "" } = process.env;
 const onlyCategories = categories.split(",");
 const throttlingMethod = onlyCategories.includes("performance") ? "simulate" : "provided";
 const METRICS = ["first-contentful-paint", "largest-contentful-paint", "total-blocking-time", "cumulative-layout-shift"];
-// prettier-ignore
-const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
+const args = CHROMIUM_FLAGS.split(" ");
 
 /** @type {Record<string, Record<string, any[]>>} */
 const found = {};

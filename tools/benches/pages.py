@@ -59,7 +59,7 @@ def build_bare(folder: Path) -> Path:
 def run(addresses: list[str], runs: int, *categories: str) -> Scores:
     """What Lighthouse says of each address, run by run. Raises CalledProcessError when it cannot say."""
     command = ["node", "tools/benches/lighthouse.mjs", str(runs), ",".join(categories), *addresses]
-    environment = os.environ | {"CHROMIUM": browser.find("chromium")}
+    environment = os.environ | {"CHROMIUM": browser.find("chromium"), "CHROMIUM_FLAGS": " ".join(browser.QUIET)}
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     scores: Scores = json.loads(done.stdout.splitlines()[-1])
     return scores
